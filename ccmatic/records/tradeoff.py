@@ -71,9 +71,22 @@ class RuleLine(Record):
 
 
 class FamilyLine(Record):
-    """The controller cc_probe_slow_k with one allowance and one T* (`probe`); see `tradeoff.family.Point`.
+    """The controller cc_probe_slow_k with one allowance and one T*.
 
     If the command leaves out the family, `family` is null and the other fields are absent.
+
+    Attributes:
+        allowance: The name of the allowance f.
+        probe: The probe duration T*.
+        cycles: The number of cycles until the sender's first loss.
+        convergence: The time until the sender's first loss.
+        loss: The largest loss of a probe, on the actual link or on the link P2. Among the links that agree with the
+            sender's beliefs, P2 is the one with the lowest utilisation.
+        utilisation: The utilisation of the link in the steady state.
+        utilisation_P2: The utilisation of P2 in the steady state.
+        allowed: The allowed loss f(C).
+        round_trips: The number of round trips F⁻¹(C).
+        bound: The time F⁻¹(C)·(R_m + β_s). No sender that risks at most f reaches C before this time.
     """
 
     family: Literal["cc_probe_slow"] | None

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ccmatic.records import CycleLine, PhaseLine
-from ccmatic.tradeoffs.fluid import FluidLink, alike
-from ccmatic.tradeoffs.probe_slow import JITTER, PACKET, PROPAGATION, ProbeSlow, run
+from ccmatic.tradeoffs.probe_slow import JITTER, PACKET, PROPAGATION, FluidLink, ProbeSlow, alike, run
 
 PHASES = ("Probe", "Drain₁", "Drain₂")
 
@@ -36,18 +35,13 @@ class Table:
 
     @property
     def same(self):
-        """Whether the sender makes exactly the same observations on all paths."""
         return self.differs is None
 
 
 def paths(rate, probe):
     """Return the links at the corners P1 and P2 of the belief set, and some links between them, by name.
 
-    All links lie on the line C·T* + β = C_Llambda·(T* + D).
-
-    Args:
-        rate: The rate C_Llambda, in packets per R_m.
-        probe: The probe duration T*, in R_m.
+    All links lie on the line C·T* + β = C_Llambda·(T* + D), for the rate C_Llambda in packets per R_m and T* in R_m.
     """
     fastest = rate * (probe + JITTER) / probe
     rates = {"P1": rate, **{f"between {i}": rate + (fastest - rate) * i / 4 for i in (1, 2, 3)}, "P2": fastest}
@@ -55,15 +49,7 @@ def paths(rate, probe):
 
 
 def table_3(rate=100, probe=1):
-    """Return the Table for D = R_m and α = 1 packet.
-
-    Args:
-        rate: The rate C_Llambda, in packets per R_m.
-        probe: The probe duration T*, in R_m.
-
-    Raises:
-        InputError: If an argument is too small.
-    """
+    """Return the Table for D = R_m and α = 1 packet."""
     sender = ProbeSlow(lambda _: PACKET, probe, rate)
     rate, probe = sender.rate, sender.probe
     links = paths(rate, probe)
@@ -113,7 +99,6 @@ def _paper(path, rate, probe):
 
 
 def rows(table):
-    """Yield a PhaseLine for each row of the table, and then the CycleLine."""
     for path, phase, duration, counted, paper in table.rows:
         differs = {name: value for name, value in paper.items() if value != counted[name]}
         yield PhaseLine(table=3, path=path, phase=phase, duration=duration, **counted, paper=differs)

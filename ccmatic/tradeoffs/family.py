@@ -1,13 +1,12 @@
 """The senders cc_probe_slow_k(f, T*): loss, convergence time and utilisation, and the bound of Theorem 6.1."""
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, isqrt
 
 from ccmatic.base import InputError
+from ccmatic.records import FamilyLine
 from ccmatic.tradeoffs.cycle import paths
-from ccmatic.tradeoffs.fluid import FluidLink
-from ccmatic.tradeoffs.probe_slow import JITTER, PROPAGATION, ProbeSlow, run
+from ccmatic.tradeoffs.probe_slow import JITTER, PROPAGATION, FluidLink, ProbeSlow, run
 
 #: Loss allowances f in packets, computed exactly. The logarithm and the square root are rounded up.
 ALLOWANCES = {
@@ -23,48 +22,10 @@ PROBES = (Fraction(1, 4), Fraction(1), Fraction(4))
 MOST_ROUND_TRIPS, STEADY_CYCLES = 1_000_000, 50
 
 
-@dataclass(frozen=True)
-class Point:
-    """One member of the family. Units are packets and R_m.
-
-    Attributes:
-        allowance: The name of the allowance f.
-        probe: The probe duration T*.
-        cycles: The number of cycles until the sender's first loss.
-        convergence: The time until the sender's first loss.
-        loss: The largest loss of a probe, on the actual link or on the link P2. Among the links that agree with the
-            sender's beliefs, P2 is the one with the lowest utilisation.
-        utilisation: The utilisation of the link in the steady state.
-        utilisation_P2: The utilisation of P2 in the steady state.
-        allowed: The allowed loss f(C).
-        round_trips: The number of round trips F⁻¹(C).
-        bound: The time F⁻¹(C)·(R_m + β_s). No sender that risks at most f reaches C before this time.
-    """
-
-    allowance: str
-    probe: Fraction
-    cycles: int
-    convergence: Fraction
-    loss: Fraction
-    utilisation: Fraction
-    utilisation_P2: Fraction
-    allowed: Fraction
-    round_trips: int
-    bound: Fraction
-
-
 def points(allowances=ALLOWANCES, probes=PROBES, rate=1000, start=10, buffer=1):
-    """Yield a Point for each allowance and each T*, for a ramp from C_0 to C.
+    """Yield a FamilyLine for each allowance (a function from a rate to packets, by name) and each T*.
 
-    Args:
-        allowances: Functions from a rate to packets, by name.
-        probes: The values of the probe duration T*, in R_m.
-        rate: The final rate C, in packets per R_m.
-        start: The initial rate C_0, in packets per R_m.
-        buffer: The buffer β_s as a time, in R_m.
-
-    Raises:
-        InputError: If the numbers describe no ramp, or an allowance does not reach C.
+    The ramp is from C_0 (`start`) to C (`rate`), in packets per R_m, on a link with the buffer β_s as a time in R_m.
     """
     rate, start, buffer = Fraction(rate), Fraction(start), Fraction(buffer)
     if not start < rate:
@@ -78,7 +39,7 @@ def points(allowances=ALLOWANCES, probes=PROBES, rate=1000, start=10, buffer=1):
 
 
 def bound(allowance, rate, start, buffer):
-    """Return F⁻¹(C) and F⁻¹(C)·(R_m + β_s), by exact iteration of F. Raise InputError if F does not reach C."""
+    """Return F⁻¹(C) and F⁻¹(C)·(R_m + β_s), by exact iteration of F."""
     ramp, round_trips = Fraction(start), 0
     while ramp < rate:
         if round_trips == MOST_ROUND_TRIPS or allowance(ramp) <= 0:
@@ -97,8 +58,19 @@ def _point(name, allowance, probe, rate, start, buffer, round_trips, time):
     convergence = link.time
     loss, used = _steady(sender, link)
     loss_P2, used_P2 = _steady(sender, paths(sender.rate, sender.probe)["P2"])
-    allowed = Fraction(allowance(rate))
-    return Point(name, probe, cycles, convergence, max(loss, loss_P2), used, used_P2, allowed, round_trips, time)
+    return FamilyLine(
+        "cc_probe_slow",
+        name,
+        probe,
+        cycles,
+        convergence,
+        max(loss, loss_P2),
+        used,
+        used_P2,
+        Fraction(allowance(rate)),
+        round_trips,
+        time,
+    )
 
 
 def _steady(sender, link):
@@ -110,7 +82,6 @@ def _steady(sender, link):
 
 
 def markdown(points):
-    """Return the points as a Markdown table."""
     lines = [
         "| f | T* (R_m) | loses (packets) | f(C) | sees a loss after (R_m) | the bound | times the bound "
         "| utilisation | on P2 |",

@@ -1,14 +1,17 @@
-"""Figures 7 and 8 of the paper. The drawings use floats, because no verdict depends on them."""
+"""Figures 7 and 8 of the paper, and the figure of a family. They use floats, because no verdict depends on them."""
 
 from itertools import cycle, pairwise
 
 from ccmatic.networks import traces
-from ccmatic.networks.traces import BELIEF, LARGE, LOSS, QUIET, SENDER, SMALL, TRUTH
+from ccmatic.networks.traces import BELIEF, LARGE, LOSS, NETWORK, PROBE, QUIET, SENDER, SMALL, TRUTH
 from ccmatic.records import BeliefSetLine
 
 #: The colours of allowances and the dash patterns of controllers, in the order of use.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#666666")
 DASHES = ((4, 2), (1, 1.5), (8, 2, 1, 2))
+
+#: The colours and the markers for the values of T*, in the order of use.
+FAMILY_COLOURS, MARKERS = (SENDER, NETWORK, PROBE, BELIEF), ("o", "s", "^", "D")
 
 #: The parameters of Figure 8: C_Llambda in packets per R_m, T* and D in R_m, α in packets. The last parameter is the
 #: duration of a probe that is too short, as a multiple of T*.
@@ -16,13 +19,10 @@ LEAST_RATE, MEASURED, JITTER, EXTRA, SHORT = 100, 1, 1, 10, 0.5
 
 
 def draw_convergence(curves, rules, path, file):
-    """Draw Figure 7: the number of round trips F⁻¹ of a ramp, against the rate that the ramp reaches.
+    """Draw Figure 7: the number of round trips F⁻¹ of a ramp on a RampPath, against the rate that the ramp reaches.
 
-    Args:
-        curves: A pair for each allowance: its name, and the points (k, F(k)).
-        rules: A pair for each controller: its name, and the points (round trips, rate). These lines are dashed.
-        path: The RampPath.
-        file: The path of the picture.
+    `curves` has the name and the points (k, F(k)) of each allowance. `rules` has the name and the points (round trips,
+    rate) of each controller, whose line is dashed.
     """
     with traces.figure(file, (8.6, 5)) as figure:
         axes = figure.subplots()
@@ -115,7 +115,6 @@ def _probe(axes, name, T, colour, top):
 
 
 def _stairs(ramp):
-    """Return the staircase of round trips against rate that connects the points of a ramp."""
     points = [(float(rate), k) for (_, before), (k, after) in pairwise(ramp) for rate in (before, after)]
     return zip(*points, strict=True) if points else ((), ())
 
@@ -126,3 +125,66 @@ def _prepare(axes, title, label):
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(color="#e6e6e6", linewidth=0.7)
     axes.set_axisbelow(True)
+
+
+def draw_family(points, path, others=()):
+    """Draw loss against convergence time: Theorem 6.1's bound, the family cc_probe_slow_k, and other senders.
+
+    `points` are those of `family.points`. Each of the `others` has a name, the packets lost, and the time until the
+    first loss in R_m.
+    """
+    points = list(points)
+    with traces.figure(path, (8, 5)) as figure:
+        axes = figure.subplots()
+        _bound(axes, points)
+        _family(axes, points)
+        for name, lost, time in others:
+            axes.plot(float(lost), float(time), "x", color=LOSS, markersize=8, markeredgewidth=2)
+            axes.annotate(name, (float(lost), float(time)), (7, -3), textcoords="offset points", color=LOSS)
+        _dress(axes)
+
+
+def _bound(axes, points):
+    """Draw a bar at f(C) for each f. No line joins the bars, because the theorem is about single allowances."""
+    bounds = {(float(point.allowed), float(point.bound), point.allowance) for point in points}
+    losses, times = [loss for loss, *_ in bounds], [time for _, time, _ in bounds]
+    axes.plot(
+        losses,
+        times,
+        "_",
+        color=TRUTH,
+        markersize=26,
+        markeredgewidth=2.5,
+        label="Theorem 6.1: $F^{-1}(C)·(R_m + β_s)$",
+    )
+    for loss, time, name in bounds:
+        axes.annotate(f"f = {name}", (loss, time), (0, -12), textcoords="offset points", ha="center", fontsize=SMALL)
+
+
+def _family(axes, points):
+    for i, probe in enumerate(sorted({point.probe for point in points})):
+        mine = [point for point in points if point.probe == probe]
+        used = [float(point.utilisation_P2) for point in mine]
+        colour, times = FAMILY_COLOURS[i % len(FAMILY_COLOURS)], [float(point.convergence) for point in mine]
+        allowed, lost = [float(point.allowed) for point in mine], [float(point.loss) for point in mine]
+        axes.hlines(times, lost, allowed, color=colour, linewidth=1)
+        axes.plot(
+            allowed,
+            times,
+            MARKERS[i % len(MARKERS)],
+            color=colour,
+            label=f"cc_probe_slow, T* = {probe} $R_m$; uses {min(used):.0%} to {max(used):.0%} of $P_2$",
+        )
+
+
+def _dress(axes):
+    axes.set_title("Loss against convergence time", loc="left", fontweight="bold")
+    axes.set_xlabel("allowed loss, f(C); lines: down to the most that a probe lost (packets)")
+    axes.set_ylabel("until the first loss is seen ($R_m$)")
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(color="#e6e6e6", linewidth=0.7)
+    axes.set_axisbelow(True)
+    axes.margins(0.1)
+    axes.legend(frameon=False, fontsize=SMALL)

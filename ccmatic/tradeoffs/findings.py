@@ -25,12 +25,11 @@ from ccmatic.records import (
     RuleLine,
     TableFileLine,
 )
-from ccmatic.tradeoffs import cycle, family, family_figure, figures, steps
-from ccmatic.tradeoffs.allowances.allowance import Allowance, RampPath
-from ccmatic.tradeoffs.allowances.enclosure import compiled
-from ccmatic.tradeoffs.allowances.growth import closed_form, inverse_class
-from ccmatic.tradeoffs.allowances.least import least
-from ccmatic.tradeoffs.allowances.rules import RULES
+from ccmatic.tradeoffs import cycle, family, figures, statements
+from ccmatic.tradeoffs.allowance import RULES, Allowance, RampPath
+from ccmatic.tradeoffs.enclosure import compiled
+from ccmatic.tradeoffs.growth import closed_form, inverse_class
+from ccmatic.tradeoffs.least import least
 from ccmatic.tradeoffs.probe_slow import LEAST_RATE
 
 #: The default allowances of Figure 7.
@@ -50,12 +49,9 @@ NETWORK = {"buffer": "1", "horizon": "7"}
 
 @dataclass(frozen=True)
 class Outcome:
-    """One outcome of the reproduction.
+    """One outcome, as a record and as text.
 
-    Attributes:
-        row: The record for JSON output.
-        text: The text for readers.
-        good: Whether the outcome agrees with the theorem; None if the solver timed out.
+    It is `good` if it agrees with the theorem; None if the solver timed out.
     """
 
     row: Record
@@ -64,19 +60,9 @@ class Outcome:
 
 
 def read_allowances(allowances, buffer_time, start, end):
-    """Parse the arguments of the command.
+    """Return the Allowances in texts (by default DEFAULT), and the RampPath from C_0 (`start`) to C (`end`).
 
-    Args:
-        allowances: The allowances as text. An empty list stands for DEFAULT.
-        buffer_time: The buffer β_s as a time, in R_m.
-        start: The initial rate C_0, in packets per R_m.
-        end: The final rate C, in packets per R_m.
-
-    Returns:
-        The Allowances and the RampPath.
-
-    Raises:
-        InputError: If a text is not the expected number or allowance, or if the theorem does not cover the arguments.
+    Rates are in packets per R_m, and the buffer β_s as a time is in R_m.
     """
     path = RampPath(number(start, "C_0"), number(end, "C"), number(buffer_time, "β_s"))
     read = [Allowance.parse(text) for text in allowances or DEFAULT]
@@ -86,7 +72,6 @@ def read_allowances(allowances, buffer_time, start, end):
 
 
 def number(text, name):
-    """Parse an exact number such as "3/2" or "0.1". May raise InputError, whose message uses `name` for the number."""
     try:
         return exact(text, 300)
     except InputError:
@@ -125,7 +110,6 @@ def reproduce_tradeoff(allowances, buffer_time, start, end, out):
 
 
 def _probing(rule, path, rates):
-    """Return the allowance of a rule, and the values of its F⁻¹ at the rates."""
     allowance = rule.allowance(path)
     allowance.require(path)
     return allowance, allowance.inverse(path, rates)
@@ -209,7 +193,6 @@ def _rule(rule, allowance, path, round_trips):
 
 
 def table(rates, columns):
-    """Return the round trips by rate and by allowance or controller, as a Markdown table."""
     lines = ["", f"| C | {' | '.join(columns)} |", "|---|" + "---|" * len(columns)]
     lines += [f"| {rate} | {' | '.join(_count(column[rate]) for column in columns.values())} |" for rate in rates]
     return "\n".join([*lines, ""])
@@ -236,7 +219,7 @@ def _family(inverses, probing, path, folder):
     for point in family.points(exact, rate=path.end, start=path.start, buffer=path.buffer_time):
         points.append(point)
         good = point.convergence >= point.bound and point.loss <= 2 * point.allowed
-        yield Outcome(FamilyLine("cc_probe_slow", **vars(point)), "", good)
+        yield Outcome(point, "", good)
     others = [
         (
             rule.name,
@@ -246,7 +229,7 @@ def _family(inverses, probing, path, folder):
         for rule, (allowance, inverse) in probing.items()
     ]
     file = folder / "family.png"
-    family_figure.draw(points, file, others)
+    figures.draw_family(points, file, others)
     yield Outcome(
         FileLine(str(file), "the family cc_probe_slow_k"),
         f"\ncc_probe_slow_k, by exact executions\n\n{family.markdown(points)}\ndrawn: {file}",
@@ -303,10 +286,10 @@ def _counterexample(folder):
 def _proof(folder):
     proof = load_definition("proofs", "STEPS", definitions.chosen("proofs", "TRADEOFF"))
     checked = []
-    for each in steps.check(proof):
+    for each in statements.check(proof):
         checked.append(each)
-        yield Outcome(steps.row(each), steps.line(each), each.good if _decided(each) else None)
-    write_text(folder / "proof.md", steps.markdown(checked))
+        yield Outcome(statements.row(each), statements.line(each), each.good if _decided(each) else None)
+    write_text(folder / "proof.md", statements.markdown(checked))
     yield _file(folder / "proof.md", "the proof, step by step")
 
 

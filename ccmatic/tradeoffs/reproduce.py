@@ -32,8 +32,7 @@ COVERS = f"{len(SEEDS) * len(SHALLOW) * len(FACTORS)} executions of {STEPS} step
 def examine(broken=None):
     """Return the first instant at which link II cannot imitate link I, as numbers by name; None if it always can.
 
-    Args:
-        broken: The hypothesis to violate, a key of BREAKS; or None.
+    `broken` is the hypothesis to violate, a key of BREAKS, or None.
     """
     factors = (Fraction(1, 2),) if broken == "faster link" else FACTORS
     for room, most in DEEP if broken == "shallow buffer" else SHALLOW:
@@ -88,8 +87,5 @@ def _sender(room, seed, dice):
 
 
 def _adding(most):
-    """Return a jitter pattern.
-
-    It delays by up to `most` steps at random if `most` is below D, and otherwise always by D.
-    """
+    """Return a jitter pattern: up to `most` steps at random if `most` is below D, and otherwise always D."""
     return lambda rng, bound, step: lambda now: now + (rng.randint(0, most * step) if most < JITTER else most * step)

@@ -5,9 +5,10 @@ checks that the claim does not follow if one hypothesis is dropped. A witness, w
 this. Exact arithmetic replays the witness before `without` reports it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from re import fullmatch
 from time import monotonic
 
 import sympy
@@ -18,20 +19,18 @@ from pysmt.shortcuts import And
 from ccmatic.answers.verification import HOLDS, UNDECIDED, VIOLATED
 from ccmatic.logic import Condition, Linear, every, formula, no, real
 from ccmatic.logic.solving import SAT, UNSAT, Checker, SolverOptions
+from ccmatic.records import BrokenRecord, StepLine
 
 #: The verdict if no numbers satisfy the hypotheses, so that the claim is vacuous.
 VACUOUS = "vacuous"
 
+#: The pattern of names such as name_0, name_1, … that form a column. The report shows a column as one row.
+COLUMN = r"(\w+?)_(\d+)"
+
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of the check of a claim.
-
-    Attributes:
-        verdict: HOLDS, VIOLATED, VACUOUS or UNDECIDED.
-        seconds: The duration of the check in seconds.
-        witness: The numbers of a counterexample, by name.
-    """
+    """The result of the check of a claim. The witness has the numbers of a counterexample, by name."""
 
     verdict: str
     seconds: float
@@ -40,14 +39,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A hypothesis of a step.
+    """A hypothesis of a step: its meaning in words, and its condition as a function of `Numbers`.
 
-    Attributes:
-        name: The name of the hypothesis.
-        says: The meaning of the hypothesis in words.
-        holds: The condition of the hypothesis, as a function of `Numbers`.
-        broken: A pair for the violation of the hypothesis: a description, and the condition that replaces the
-            hypothesis. With None, the check just drops the hypothesis.
+    `broken` is a pair for the violation of the hypothesis: a description, and the condition that replaces the
+    hypothesis. With None, the check just drops the hypothesis.
     """
 
     name: str
@@ -61,7 +56,6 @@ class Step:
     """The common base class of all steps of a proof.
 
     Attributes:
-        name: The name of the step.
         says: The claim in words.
         equation: The number of the equation in the paper.
         theorem: The name of the step's theorem in the Coq file, or None.
@@ -79,29 +73,16 @@ class Step:
         raise NotImplementedError
 
     def check(self, timeout=None):
-        """Return the Finding on the claim.
-
-        Args:
-            timeout: The time limit per solver query, in seconds.
-        """
+        """Return the Finding on the claim. The timeout is in seconds for each query of a solver."""
         raise NotImplementedError
 
     def without(self, name, timeout=None):
-        """Return the Finding on the claim with one hypothesis violated.
-
-        Args:
-            name: The name of the hypothesis.
-            timeout: The time limit per solver query, in seconds.
-        """
+        """Return the Finding on the claim with the hypothesis of this name violated."""
         raise NotImplementedError
 
 
 class Numbers:
-    """The numbers of a statement, by name: unknowns, or the numbers of a witness.
-
-    Args:
-        values: The numbers of a witness, by name; None for unknowns.
-    """
+    """The numbers of a statement, by name: unknowns, or the numbers of a witness."""
 
     def __init__(self, values=None):
         self._values = values
@@ -126,10 +107,7 @@ class Numbers:
 class Statement(Step):
     """A claim that a solver decides.
 
-    Attributes:
-        laws: Conditions that always hold between the numbers, as a function of `Numbers`.
-        hypotheses: The hypotheses.
-        conclusion: The conclusion, as a function of `Numbers`.
+    Its `laws` always hold between the numbers. Laws and conclusion are functions of `Numbers`.
     """
 
     laws: Callable
@@ -193,12 +171,9 @@ def _ask(conditions, timeout):
 
 @dataclass(frozen=True)
 class Derivation(Step):
-    """An algebraic derivation: substitutions turn one expression into another.
+    """An algebraic derivation in sympy: substitutions turn one expression into another.
 
-    Attributes:
-        start: The initial expression, of sympy.
-        substitutions: Tuples (name, symbol, expression), in the order of their application.
-        result: The final expression.
+    Substitutions are tuples (name, symbol, expression), in the order of their application.
     """
 
     start: sympy.Expr
@@ -230,7 +205,6 @@ class Derivation(Step):
 
 
 def _different_numbers(symbols):
-    """Yield assignments of distinct integers to the symbols."""
     for first in range(1, 20):
         yield {symbol: sympy.prime(first + i) for i, symbol in enumerate(symbols)}
 
@@ -239,10 +213,8 @@ def _different_numbers(symbols):
 class Construction(Step):
     """A construction that is carried out on concrete executions.
 
-    Attributes:
-        examine: A function that checks the claim on concrete executions. Its argument is the name of a hypothesis that
-            these executions violate, or None. It returns an execution that contradicts the claim, or None.
-        breaks: For each hypothesis, a description of its violation.
+    `examine` checks the claim on concrete executions, which violate the hypothesis that its argument names, if any. It
+    returns an execution that contradicts the claim, or None. `breaks` describes the violation of each hypothesis.
     """
 
     examine: Callable
@@ -258,3 +230,95 @@ class Construction(Step):
         begin = monotonic()
         witness = self.examine(name)
         return Finding(VIOLATED if witness else HOLDS, monotonic() - begin, witness)
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """A checked step.
+
+    `broken` has a tuple for each hypothesis: its name, a description of its violation, and the Finding without it.
+    """
+
+    step: Step
+    finding: Finding
+    broken: tuple
+
+    @property
+    def good(self):
+        """Whether the step holds, and fails if any one of its hypotheses is violated."""
+        return self.finding.verdict == HOLDS and all(finding.verdict == VIOLATED for *_, finding in self.broken)
+
+    @property
+    def seconds(self):
+        return self.finding.seconds + sum(finding.seconds for *_, finding in self.broken)
+
+
+def check(proof, timeout=None) -> Iterator[StepResult]:
+    """Yield each Step of a proof as a StepResult, as soon as it is decided."""
+    for step in proof:
+        finding = step.check(timeout)
+        broken = ((name, says, step.without(name, timeout)) for name, says in step.hypotheses_broken())
+        yield StepResult(step, finding, tuple(broken))
+
+
+def row(checked):
+    step, finding = checked.step, checked.finding
+    return StepLine(
+        step=step.name,
+        says=step.says,
+        equation=step.equation,
+        theorem=step.theorem,
+        covers=step.covers,
+        verdict=finding.verdict,
+        seconds=round(finding.seconds, 3),
+        witness=_exact(finding.witness),
+        broken=[
+            BrokenRecord(name, says, finding.verdict, round(finding.seconds, 3), _exact(finding.witness))
+            for name, says, finding in checked.broken
+        ],
+        good=checked.good,
+    )
+
+
+def line(checked):
+    step, finding = checked.step, checked.finding
+    kept = [name for name, _, finding in checked.broken if finding.verdict != VIOLATED]
+    needs = f"not shown to need: {', '.join(kept)}" if kept else f"needs each of its {len(checked.broken)} hypotheses"
+    return f"{finding.verdict:<9} {checked.seconds:6.1f} s  {step.name}: {step.says}; {needs}"
+
+
+def markdown(checks):
+    return "\n".join(_report(list(checks))) + "\n"
+
+
+def _report(checks):
+    yield "| step | the paper | Coq | checked of | verdict | s |"
+    yield "|---|---|---|---|---|---|"
+    for checked in checks:
+        step = checked.step
+        theorem = f"`{step.theorem}`" if step.theorem else ""
+        yield (
+            f"| {step.name} | {step.equation} | {theorem} | {step.covers} | {checked.finding.verdict} "
+            f"| {checked.seconds:.1f} |"
+        )
+    for checked in checks:
+        yield f"\n### {checked.step.name}\n"
+        yield f"{checked.step.says}."
+        if checked.finding.witness:
+            yield f"\nViolated: {_listed(checked.finding.witness)}"
+        yield "\n| broken | how | verdict | witness |"
+        yield "|---|---|---|---|"
+        for name, says, broken in checked.broken:
+            yield f"| {name} | {says} | {broken.verdict} | {_listed(broken.witness)} |"
+
+
+def _listed(witness):
+    rows = {}
+    for name, value in (witness or {}).items():
+        column = fullmatch(COLUMN, name)
+        rows.setdefault(column[1] if column else name, {})[int(column[2]) if column else 0] = str(Fraction(value))
+    return "; ".join(f"{name} = {', '.join(cells[t] for t in sorted(cells))}" for name, cells in rows.items())
+
+
+def _exact(witness):
+    return witness and {name: Fraction(value) for name, value in witness.items()}

@@ -14,11 +14,10 @@ from click.testing import CliRunner
 from ccmatic.base.errors import InputError
 from ccmatic.cli.commands import cli
 from ccmatic.tradeoffs import figures
-from ccmatic.tradeoffs.allowances.allowance import Allowance, RampPath
-from ccmatic.tradeoffs.allowances.enclosure import C, compiled, least_is
-from ccmatic.tradeoffs.allowances.growth import closed_form, inverse_class, k
-from ccmatic.tradeoffs.allowances.least import least
-from ccmatic.tradeoffs.allowances.rules import RULES
+from ccmatic.tradeoffs.allowance import RULES, Allowance, RampPath
+from ccmatic.tradeoffs.enclosure import C, compiled, least_is
+from ccmatic.tradeoffs.growth import closed_form, inverse_class, k
+from ccmatic.tradeoffs.least import least
 from support.json_schemas import validate
 from support.sampling import each_nth
 

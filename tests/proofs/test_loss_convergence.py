@@ -17,9 +17,8 @@ from ccmatic.answers.verification.verifier import HOLDS, UNDECIDED, VIOLATED
 from ccmatic.base import definitions
 from ccmatic.base.errors import InputError
 from ccmatic.logic.terms import equal, every, real, times
-from ccmatic.tradeoffs import cycle, family, family_figure, reproduce, steps
-from ccmatic.tradeoffs.fluid import FluidLink, Loss, alike
-from ccmatic.tradeoffs.probe_slow import ProbeSlow, run
+from ccmatic.tradeoffs import cycle, family, figures, reproduce, statements
+from ccmatic.tradeoffs.probe_slow import FluidLink, Loss, ProbeSlow, alike, run
 from ccmatic.tradeoffs.statements import VACUOUS, Derivation, Hypothesis, Numbers, Statement
 from support import ROOT
 from support.sampling import each_nth
@@ -31,7 +30,7 @@ repeatably = settings(derandomize=True, deadline=None, max_examples=60)
 
 @cache
 def checked(name):
-    return next(steps.check([STEPS[name]]))
+    return next(statements.check([STEPS[name]]))
 
 
 @pytest.mark.parametrize("name", each_nth(3, STEPS))
@@ -99,15 +98,15 @@ def test_steps_name_theorems_of_the_coq_file():
 
 def test_report_shows_steps_and_witnesses():
     found = [checked(name) for name in STEPS]
-    text = steps.markdown(found)
+    text = statements.markdown(found)
     for name, step in STEPS.items():
         assert text.count(f"| {name} |") == 1 and f"### {name}" in text
         assert not step.theorem or f"`{step.theorem}`" in text
     assert text.count("| violated |") == sum(len(each.broken) for each in found)
-    data = json.loads(records.line(steps.row(found[0])))
+    data = json.loads(records.line(statements.row(found[0])))
     assert data["verdict"] == "holds" and data["theorem"] == "step_1_reproduces" and data["good"]
     assert all(Fraction(value) is not None for each in data["broken"] for value in each["witness"].values())
-    assert "holds" in steps.line(found[0]) and "needs each" in steps.line(found[0])
+    assert "holds" in statements.line(found[0]) and "needs each" in statements.line(found[0])
 
 
 # The engine of statements.
@@ -146,17 +145,17 @@ def test_contradictory_hypotheses_say_nothing():
 
 def test_step_with_a_needless_hypothesis_is_not_good():
     idle = Hypothesis("d", "d ≥ 0", lambda x: x("d") >= 0)
-    found = next(steps.check([replace(SMALL, hypotheses=(*SMALL.hypotheses, idle))]))
+    found = next(statements.check([replace(SMALL, hypotheses=(*SMALL.hypotheses, idle))]))
     assert found.finding.verdict == HOLDS and not found.good
-    assert "not shown to need: d" in steps.line(found)
+    assert "not shown to need: d" in statements.line(found)
 
 
 def test_false_step_is_not_good():
     never = Hypothesis("b", "b ≥ 1", lambda x: x("b") >= 1, ("b ≤ 0", lambda x: x("b") <= 0))
     false = replace(SMALL, hypotheses=(never,), conclusion=lambda x: x("a") < 0)
-    found = next(steps.check([false]))
+    found = next(statements.check([false]))
     assert found.finding.verdict == found.broken[0][2].verdict == VIOLATED and not found.good
-    assert "Violated: a = " in steps.markdown([found])
+    assert "Violated: a = " in statements.markdown([found])
 
 
 def test_irrational_numbers_are_no_witness():
@@ -381,9 +380,9 @@ def test_family_of_bad_input(given):
 def test_family_figure_and_table(tmp_path):
     files = [tmp_path / "a.svg", tmp_path / "b.svg"]
     for file in files:
-        family_figure.draw(points(), file, [("cubic", 30, 40)])
+        figures.draw_family(points(), file, [("cubic", 30, 40)])
     drawn = files[0].read_text()
     assert drawn == files[1].read_text() and "cubic" in drawn and "f = log2(C)" in drawn and "T* = 1/4" in drawn
     with pytest.raises(InputError):
-        family_figure.draw(points(), tmp_path / "a.txt")
+        figures.draw_family(points(), tmp_path / "a.txt")
     assert family.markdown(points()).count("\n") == len(points()) + 2

@@ -14,7 +14,7 @@ from functools import cached_property
 import sympy
 
 from ccmatic.base import InputError, exact, syntax_tree
-from ccmatic.tradeoffs.allowances.enclosure import C, compiled, least_is, rounded_down, rounded_up
+from ccmatic.tradeoffs.enclosure import C, compiled, least_is, rounded_down, rounded_up
 
 #: Limits on an expression: its number of characters, the bits of a number in it, and the largest exponent.
 LONGEST, LONGEST_NUMBER, LARGEST_POWER = 200, 2000, 20
@@ -37,15 +37,9 @@ EXPECTED = "expected numbers, C, + - * / **, log, sqrt, min and max, such as C/1
 
 @dataclass(frozen=True)
 class RampPath:
-    """The endpoints of a ramp, and the buffer of its link.
+    """The rates C_0 (`start`) and C (`end`) of a ramp that the theorem covers.
 
-    Attributes:
-        start: The rate C_0 at the start.
-        end: The rate C at the end.
-        buffer_time: The buffer β_s as a time, in R_m.
-
-    Raises:
-        InputError: If the numbers describe no ramp that the theorem covers.
+    `buffer_time` is the buffer β_s of its link as a time.
     """
 
     start: Fraction
@@ -66,19 +60,14 @@ class RampPath:
 
 @dataclass(frozen=True)
 class Allowance:
-    """A loss allowance f.
-
-    Attributes:
-        text: The expression as the user wrote it.
-        f: The expression in C. Its value is in packets.
-    """
+    """A loss allowance f in packets: the `text` that the user wrote, and the expression `f` in C."""
 
     text: str
     f: sympy.Expr
 
     @staticmethod
     def parse(text):
-        """Parse an expression such as `C/10` or `log(C)` without executing it. Raise InputError for a mistake."""
+        """Parse an expression such as `C/10` or `log(C)` without executing it."""
         try:
             if len(text) > LONGEST:
                 raise InputError(f"it is too long; expected at most {LONGEST} characters")
@@ -90,17 +79,14 @@ class Allowance:
         return Allowance(text, f)
 
     def step(self, path):
-        """Return the expression C + f/β_s, which is the rate after a round trip of F that begins at rate C."""
+        """Return C + f/β_s, which is the rate after a round trip of F that begins at rate C."""
         return C + self.f / _rational(path.buffer_time)
 
     def require(self, path):
-        """Check the conditions of the theorem between C_0 and C.
+        """Check the conditions of the theorem between C_0 and C, or raise InputError.
 
         The conditions are that f ≥ 0, and that C + f(C)/β_s never falls. Under these conditions, a sender with a lower
         rate cannot get ahead of a sender with a higher rate. (The sum never falls if f never falls.)
-
-        Raises:
-            InputError: If a condition fails or cannot be decided.
         """
         between = f"between C = {path.start} and {path.end}"
         true, where = _never_below_zero(self.f, path)
@@ -121,17 +107,10 @@ class Allowance:
             )
 
     def ramp(self, path, bits=BITS):
-        """Yield intervals (low, high) that contain the numbers F(0), F(1), ….
+        """Yield intervals (low, high), with ends of `bits` significant bits, that contain F(0), F(1), ….
 
         If low = high, the interval is exact. The sequence ends when F reaches C, or when F rises no more. The
         conditions of `require` must hold.
-
-        Args:
-            path: The RampPath.
-            bits: The number of significant bits of the interval ends.
-
-        Raises:
-            InputError: If the ramp takes more than MOST_STEPS round trips.
         """
         f = compiled(self.f, bits)
         low = high = path.start
@@ -152,12 +131,7 @@ class Allowance:
     def inverse(self, path, targets=None):
         """Return F⁻¹ at each target, as a number of round trips; None if F never reaches the target.
 
-        Args:
-            path: The RampPath.
-            targets: Rates of at most path.end, in ascending order. None stands for path.end only.
-
-        Raises:
-            InputError: If a value cannot be decided even at the largest precision.
+        Targets are rates of at most path.end, in ascending order; by default path.end only.
         """
         targets = [path.end] if targets is None else targets
         bits = BITS
@@ -195,6 +169,59 @@ class Allowance:
     def concave(self):
         """Whether the form of f implies that f is concave wherever f is defined."""
         return _concave(sympy.expand(self.f))
+
+
+#: R_m in seconds. Only CUBIC needs this value, because its window depends on the time since the last loss.
+R_M_SECONDS = "1/25"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """The probing rule of a deployed controller.
+
+    A rule that raises the rate from C to C + δ(C) in a round trip ramps up like F for the allowance f(C) = β_s·δ(C).
+    Any controller that is guaranteed to ramp up at least as fast risks at least this loss. So f(C) is the price of this
+    speed for any controller. The loss of the controller with this rule may differ.
+
+    Attributes:
+        increase: The increase δ(C) in packets per R_m, as an expression in C and C_0.
+        every: The number of round trips per probe.
+        source: The document that defines the rule.
+    """
+
+    name: str
+    increase: str
+    every: int
+    source: str
+
+    def allowance(self, path):
+        increase = self.increase.replace("C_0", f"({path.start})")
+        return Allowance(self.name, Allowance.parse(increase).f * Allowance.parse(str(path.buffer_time)).f)
+
+    def round_trips(self, probes):
+        """Return the number of round trips of a number of probes; None for None."""
+        return probes and self.every * (probes - 1) + 1
+
+
+#: The number k of round trips after which CUBIC has the rate C, if its last loss was at the rate C_0. After k round
+#: trips without loss, the rate is C_0 plus the larger of k and 0.4·(k·R_m)³.
+_PROBES = f"min(C - C_0, ((C - C_0)/0.4)**(1/3)/({R_M_SECONDS}))"
+
+RULES = (
+    Rule("AIMD (Reno)", "1", 1, "one packet an R_m: RFC 5681, section 3.1"),
+    Rule(
+        "CUBIC, R_m = 40 ms",
+        f"max({_PROBES} + 1, 0.4*(({_PROBES} + 1)*{R_M_SECONDS})**3) - (C - C_0)",
+        1,
+        "W_max + 0.4·t³, or a packet an R_m where that is more: RFC 9438, sections 4.2 and 4.3",
+    ),
+    Rule(
+        "BBR (probing)",
+        "C/4",
+        8,
+        "a pacing gain of 5/4 in one of eight R_m: draft-cardwell-iccrg-bbr-congestion-control-00, section 4.3.4",
+    ),
+)
 
 
 class _Open(Exception):
@@ -250,10 +277,9 @@ def _never_below_zero(expression, path):
 
 
 def _rises(expression, path):
-    """Return whether an expression never falls between C_0 and C.
+    """Return whether an expression never falls between C_0 and C, and if it falls a value of C at which it does.
 
-    The result is (True, None) if the expression never falls. It is (False, a value of C at which it falls) if the
-    expression falls, and (None, None) if undecided.
+    The first part is None if this is undecided.
     """
     if _plainly_rises(expression, path):
         return True, None

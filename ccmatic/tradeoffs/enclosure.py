@@ -22,12 +22,7 @@ class Undefined(Exception):
 def compiled(expression, bits):
     """Return a function from an interval of C to an interval that contains all values of an expression there.
 
-    Args:
-        expression: The expression in C.
-        bits: The number of significant bits of the interval ends.
-
-    Returns:
-        A function from (low, high) to (low, high). The function may raise Undefined.
+    Interval ends have `bits` significant bits. The function may raise Undefined.
     """
     if expression == C:
         return lambda x: x
@@ -55,9 +50,8 @@ def compiled(expression, bits):
 def least_is(expression, least, low, high, bits=128):
     """Decide whether an expression is at least `least` for all C in [low, high].
 
-    Returns:
-        (True, None) if the statement holds. (False, C) if it fails, where C is a value at which the expression is
-        certainly smaller or undefined. (None, None) if undecided.
+    Return (True, None); or (False, C) with a value at which the expression is certainly smaller or undefined; or (None,
+    None) if undecided.
     """
     value = compiled(expression, bits)
     cells = [(low, high)]
@@ -97,7 +91,6 @@ def rounded_down(value, bits):
 
 
 def rounded_up(value, bits):
-    """Round a value up. The precision is as in `rounded_down`."""
     return -rounded_down(-value, bits)
 
 

@@ -2,7 +2,7 @@
 
 import sympy
 
-from ccmatic.tradeoffs.allowances.enclosure import C
+from ccmatic.tradeoffs.enclosure import C
 
 #: The unknown k for the number of round trips.
 k = sympy.Symbol("k", integer=True, nonnegative=True)
@@ -11,8 +11,8 @@ k = sympy.Symbol("k", integer=True, nonnegative=True)
 def closed_form(allowance, path):
     """Return F(k) as an expression in k, or None.
 
-    Before the function returns a candidate for F(k), it checks the candidate against the definition of F: F(0) = C_0,
-    and F(k + 1) = F(k) + f(F(k))/β_s for every k.
+    A candidate for F(k) is checked against the definition of F: F(0) = C_0, and F(k + 1) = F(k) + f(F(k))/β_s for every
+    k.
     """
     if allowance.f.has(sympy.Min, sympy.Max):
         return None
@@ -62,7 +62,6 @@ def inverse_class(allowance):
 
 
 def _text(p, q):
-    """Return Cᵖ·(log C)^q as text."""
     above, below = [], []
     for name, power in (("C", p), ("log C", q)):
         if power:
@@ -114,8 +113,6 @@ def _sum(parts):
 
 
 def _extreme(parts, largest):
-    """Return the leading term of the largest (or smallest) of the expressions for large C."""
-
     def order(part):
         sign = 1 if part[2] > 0 else -1
         return sign, sign * part[0], sign * part[1], part[2]

@@ -19,7 +19,7 @@ import sympy
 from ccmatic.base import InputError
 from ccmatic.logic import real
 from ccmatic.logic.solving import SAT, UNSAT, Checker, SolverOptions
-from ccmatic.tradeoffs.allowances.enclosure import C, compiled, rounded_down, rounded_up
+from ccmatic.tradeoffs.enclosure import C, compiled, rounded_down, rounded_up
 
 #: The precisions to try, from coarse to fine: the number of significant bits of f at a point and of a tangent's
 #: coefficients. The point at which a tangent touches f has half as many bits.
@@ -28,12 +28,7 @@ EXACT_BITS, LINE_BITS = 192, (20, 48, 96)
 
 @dataclass(frozen=True)
 class Climb:
-    """The smallest number of round trips that reach a rate.
-
-    Attributes:
-        steps: The number of round trips.
-        rates: The steps + 1 rates, as Fractions. The last rate is at least the target.
-    """
+    """The smallest number of round trips that reach a rate, and the rate after each of them, from the start on."""
 
     steps: int
     rates: tuple
@@ -42,15 +37,8 @@ class Climb:
 def least(allowance, path, targets=None, most=1000, options=SolverOptions()):
     """Return the Climb to each target; None if the solver timed out or the target needs more than `most` round trips.
 
-    Args:
-        allowance: A linear or concave Allowance. `allowance.require(path)` must hold.
-        path: The RampPath.
-        targets: Rates of at most path.end, in ascending order. None stands for path.end only.
-        most: The largest number of round trips.
-        options: The SolverOptions.
-
-    Raises:
-        InputError: If the allowance is neither linear nor concave.
+    The allowance is linear or concave, and `allowance.require(path)` must hold. Targets are rates of at most path.end,
+    in ascending order; by default path.end only.
     """
     if allowance.affine is None and not allowance.concave:
         raise InputError(f"the allowance '{allowance.text}' is neither linear nor concave; expected one that is")
@@ -79,7 +67,6 @@ class _Ramp:
 
     @property
     def steps(self):
-        """The number k of round trips."""
         return len(self.rates) - 1
 
     def reach(self, target):
