@@ -3,28 +3,46 @@
 The text of a page may come from an untrusted source. Only the parser of ccmatic's language reads this text, and either
 accepts or rejects it. The command line also accepts paths, and reads or runs the files at these paths. The workbench
 accepts only the names of definitions that ccmatic ships.
+
+`python -m ccmatic.workbench.answers SECONDS` answers requests of pages, one after another. Each line of standard input
+is a request. The answer is a series of JSON lines on standard output, and an empty line ends it. To stop a request, the
+server kills the process, so this code does not need to handle interrupts.
 """
 
 import json
+import os
 import re
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 from tempfile import TemporaryDirectory
+from threading import Thread
 from typing import Any
 
 from ccmatic import api, questions, records
 from ccmatic.answers import explanation, verification
 from ccmatic.answers.verification import Judgement, Outcome, Report
-from ccmatic.base import InputError, definitions, shown, suggest, syntax_tree
+from ccmatic.base import (
+    Disagreement,
+    InputError,
+    OutOfTime,
+    SolverEnded,
+    definitions,
+    parse_json,
+    shown,
+    suggest,
+    syntax_tree,
+)
 from ccmatic.controllers import each_of
 from ccmatic.language import observation_of
 from ccmatic.logic.solving import SolverOptions
 from ccmatic.networks.traces import Trace
 from ccmatic.questions import Question
 from ccmatic.questions.query import left_out_of_trace
-from ccmatic.records import WorkbenchFile, WorkbenchQuestion
+from ccmatic.records import WorkbenchFile, WorkbenchQuestion, convert
 
 #: The pattern of valid names of controllers.
 _NAME = re.compile(r"[A-Za-z0-9_][\w.-]{0,80}", re.ASCII)
@@ -37,12 +55,7 @@ _PLAIN = "utilisation >= 0%"
 
 
 class FieldError(InputError):
-    """A mistake in one field of the page.
-
-    Args:
-        message: The message, as in InputError.
-        field: The id of the field in workbench.html.
-    """
+    """A mistake in one field of the page. `field` is its id in workbench.html."""
 
     def __init__(self, message: str, field: str) -> None:
         super().__init__(message)
@@ -50,18 +63,10 @@ class FieldError(InputError):
 
 
 def verify(request: WorkbenchFile, solver: SolverOptions) -> Iterator[dict[str, Any]]:
-    """Verify a controller against each expectation of a page.
+    """Verify a controller against each expectation of a page, within the timeout of the solver for each.
 
-    Args:
-        request: The request of the page. The function ignores traces in the request.
-        solver: The SolverOptions. The timeout applies to each expectation.
-
-    Yields:
-        For each expectation, first its text, and then the answer.
-
-    Raises:
-        InputError: If the request is invalid. The file and line in the error refer to the controller's text.
-        Disagreement: If two solvers disagree.
+    Yield for each expectation first its text, and then the answer. The function ignores traces in the request. The file
+    and line in an InputError refer to the controller's text.
     """
     with _file_of(request) as file:
         for question in [_question(request, each.expect, file) for each in _expectations(request)]:
@@ -71,10 +76,9 @@ def verify(request: WorkbenchFile, solver: SolverOptions) -> Iterator[dict[str, 
 
 
 def reopen(request: WorkbenchFile) -> Iterator[dict[str, Any]]:
-    """Replay the counterexamples of a shared file, and yield them like `verify`. The function does not trust the file.
+    """Replay the counterexamples of a shared file, which is not trusted, and yield them like `verify`.
 
-    Raises:
-        InputError: If the file is invalid, or if a trace does not violate its expectation.
+    Raise InputError if a trace does not violate its expectation.
     """
     with _file_of(request) as file:
         for each in _expectations(request):
@@ -154,7 +158,6 @@ def _question(request: WorkbenchFile, expect: str, file: Path) -> Question:
 
 
 def _passes(ask: Callable[[], Question]) -> bool:
-    """Return whether the function `ask` accepts its question."""
     try:
         ask()
     except InputError:
@@ -210,7 +213,7 @@ def _about(question: Question, verdict: str) -> dict[str, Any]:
 def _counterexample(question: Question, trace: Trace, report: Report) -> dict[str, Any]:
     """Return the data with which a page steps through a counterexample.
 
-    The entry `lines` has the lines of the edited text that the first flow executes.
+    `lines` has the lines of the edited text that the first flow executes.
     """
     shown = explanation.view(trace, report)
     x = explanation.observed(trace, report)
@@ -221,3 +224,45 @@ def _counterexample(question: Question, trace: Trace, report: Report) -> dict[st
         "lines": each_of(question.controller)[0].lines_run(x.flows[0]),
         "trace": json.loads(trace.to_json()),
     }
+
+
+def main() -> None:
+    """Answer requests until standard input ends. Then exit at once, even if a request is still in progress."""
+    solver = SolverOptions(timeout=float(sys.argv[1]))
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    requests: SimpleQueue[str] = SimpleQueue()
+    os.dup2(2, 1)  # Solvers may print to standard output, so answers go only to `out`.
+    Thread(target=_listen, args=(requests,), daemon=True).start()
+    while True:
+        for part in _parts(requests.get(), solver):
+            out.write(f"{json.dumps(part)}\n")
+            out.flush()
+        out.write("\n")
+        out.flush()
+
+
+def _listen(requests: SimpleQueue[str]) -> None:
+    for line in sys.stdin.buffer:
+        requests.put(line.decode())
+    os._exit(0)
+
+
+def _parts(text: str, solver: SolverOptions) -> Iterator[dict[str, Any]]:
+    """Yield the JSON objects of an answer. If the request fails, the last object describes the error."""
+    try:
+        request = parse_json(text)
+        question = convert(request["question"], WorkbenchFile)
+        yield from verify(question, solver) if request["verify"] else reopen(question)
+    except FieldError as error:
+        yield {"refused": {"message": error.message, "file": None, "line": None, "field": error.field}}
+    except InputError as error:
+        yield {"refused": {"message": error.message, "file": error.file, "line": error.line}}
+    except (Disagreement, OutOfTime, SolverEnded) as error:
+        yield {"refused": {"message": str(error), "file": None, "line": None}}
+    except Exception as error:
+        message = f"a fault of ccmatic itself, please report it: {type(error).__name__}: {error}"
+        yield {"refused": {"message": message, "file": None, "line": None}}
+
+
+if __name__ == "__main__":
+    main()

@@ -15,14 +15,9 @@ _NAME = re.compile(r"[A-Za-z0-9_][\w.-]{0,80}\.py", re.ASCII)
 
 
 def begin(file: str | None) -> WorkbenchFile:
-    """Return the initial content of a page.
+    """Return the initial content of a page: an example, or the content of a file.
 
-    Args:
-        file: The path or name of a controller, or the path of a file that the workbench shared. None stands for an
-            example.
-
-    Raises:
-        InputError: If the file cannot be read, or is neither a controller nor a shared file.
+    The file is the path or name of a controller, or the path of a file that the workbench shared.
     """
     if file is not None and Path(file).suffix == ".json":
         shared: WorkbenchFile = read_record(read_text(file), WorkbenchFile, file)
@@ -43,10 +38,9 @@ def _about_any(name: str, source: str) -> WorkbenchFile:
 
 
 def introduction(question: WorkbenchFile, folder: Path) -> dict[str, Any]:
-    """Return the data of a new page, for JSON: the question, the folder, and the controllers.
+    """Return the data of a new page, for JSON.
 
-    The entry `other` is the question for a controller that replaces the example. This entry is None if the page begins
-    without the example.
+    `other` is the question for a controller that replaces the example; None if the page begins without the example.
     """
     return {
         "question": data(question),
@@ -58,27 +52,15 @@ def introduction(question: WorkbenchFile, folder: Path) -> dict[str, Any]:
 
 
 def shipped_controller(name: str) -> str:
-    """Return the text of a controller that ccmatic ships. Raise InputError if no controller has this name."""
     if definitions.is_path(name):
         raise InputError(f"'{shown(name)}' is a path; expected the name of a controller that ccmatic ships")
     return find_program(name)[1]
 
 
 def save(folder: Path, name: str, source: str, replace: bool) -> Path:
-    """Write a controller's text to a file in a folder.
+    """Write a controller's text to a file in a folder, and return its path. No file name can lead out of the folder.
 
-    Args:
-        folder: The folder. No file name can lead out of this folder.
-        name: The name of the file.
-        source: The source text of the controller.
-        replace: Whether to replace an existing file.
-
-    Returns:
-        The path of the file.
-
-    Raises:
-        FileExistsError: If the file exists, and `replace` is false.
-        InputError: If the name is invalid, or if the file cannot be written.
+    Raise FileExistsError if the file exists, and `replace` is false.
     """
     if not _NAME.fullmatch(name):
         raise InputError(f"the name is '{shown(name)}'; expected one such as my_controller.py, without a folder")
@@ -93,5 +75,4 @@ def save(folder: Path, name: str, source: str, replace: bool) -> Path:
 
 
 def text(name: str) -> str:
-    """Return the text of a file in this package."""
     return (files("ccmatic.workbench") / name).read_text(encoding="utf-8")

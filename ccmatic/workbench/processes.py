@@ -12,10 +12,9 @@ BEAT, LONGEST = 0.5, 2**27
 
 
 class Processes:
-    """Processes that run the module `worker`. Each process answers one request at a time.
+    """Processes that run the module `answers`.
 
-    Args:
-        timeout: The time limit for each expectation, in seconds.
+    Each answers one request at a time, and each expectation within `timeout`.
     """
 
     def __init__(self, timeout: float) -> None:
@@ -66,7 +65,6 @@ class Processes:
             yield '{"ended": true}\n'
 
     async def close(self) -> None:
-        """End all processes, and remove their files."""
         ended = (*self._busy, *self._idle)
         self._busy.clear()
         self._idle.clear()
@@ -77,7 +75,7 @@ class Processes:
         self._folder.cleanup()
 
     async def _started(self) -> asyncio.subprocess.Process:
-        command = sys.executable, "-m", "ccmatic.workbench.worker", str(self._timeout)
+        command = sys.executable, "-m", "ccmatic.workbench.answers", str(self._timeout)
         pipe = asyncio.subprocess.PIPE
         environment = {**os.environ, "TMPDIR": self._folder.name}
         return await asyncio.create_subprocess_exec(

@@ -126,7 +126,6 @@ class _Guard:
 
 
 async def _answer(request: Request, processes: Processes, verify: bool) -> Response:
-    """Stream the answer to a request, one JSON text per line."""
     question = await _body(request)
     require_format(question, WorkbenchFile)
     convert(question, WorkbenchFile)
@@ -143,7 +142,6 @@ async def _answer(request: Request, processes: Processes, verify: bool) -> Respo
 
 
 async def _body(request: Request) -> Any:
-    """Return the JSON data of a request of at most LARGEST bytes. May raise InputError."""
     content = bytearray()
     async for chunk in request.stream():
         content += chunk

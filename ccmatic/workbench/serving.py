@@ -29,11 +29,6 @@ def serve(
         timeout: The time limit for each expectation, in seconds.
         ready: A function that receives the link that opens the page. The part of this link after `#` contains the
             token, because browsers never send that part to a server.
-
-    Raises:
-        InputError: If the packages of the extra `workbench` are missing, the folder does not exist, or the port is
-            already in use.
-        KeyboardInterrupt: If the server was interrupted.
     """
     try:
         import uvicorn
