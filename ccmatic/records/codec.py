@@ -45,19 +45,9 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_record(text: str, kind: type[R], file: str | None = None, what: str | None = None) -> R:
-    """Read a Record from a file's JSON text.
+    """Read a Record from JSON text, whose `format` must be that of the class.
 
-    Args:
-        text: The JSON text.
-        kind: The class of the Record.
-        file: The file's name for error messages.
-        what: A noun phrase that describes the data, for error messages.
-
-    Returns:
-        The Record.
-
-    Raises:
-        InputError: If the text is no JSON, names another format, or has another shape.
+    Errors name the file, and `what` it should be.
     """
     value = parse_json(text, file)
     require_format(value, kind, file)
@@ -65,12 +55,10 @@ def read_record(text: str, kind: type[R], file: str | None = None, what: str | N
 
 
 def has_format(value: object, kind: type[Any]) -> bool:
-    """Return whether data name the format of this class in the field `format`."""
     return isinstance(value, dict) and value.get("format") == kind.__struct_config__.tag
 
 
 def require_format(value: object, kind: type[Any], file: str | None = None) -> None:
-    """Raise InputError unless the data name the format of this class in the field `format`."""
     if not has_format(value, kind):
         tag = kind.__struct_config__.tag
         given = value.get("format") if isinstance(value, dict) else None
@@ -83,17 +71,7 @@ def require_format(value: object, kind: type[Any], file: str | None = None) -> N
 def convert(value: object, kind: type[R], file: str | None = None, what: str | None = None) -> R:
     """Convert dicts and lists, such as `parse_json` returns, to a Record.
 
-    Args:
-        value: The data.
-        kind: The class of the Record.
-        file: The file's name for error messages.
-        what: A noun phrase that describes the data, for error messages.
-
-    Returns:
-        The Record.
-
-    Raises:
-        InputError: If the data do not have the form of this class. The error names the file and the field.
+    An InputError names the file, `what` the data should be (a noun phrase), and the wrong field.
     """
     try:
         return _convert(value, kind)
@@ -107,7 +85,6 @@ def data(record: object) -> Any:
 
 
 def line(record: object) -> str:
-    """Return the record as one line of JSON."""
     return json.dumps(data(record))
 
 
@@ -116,7 +93,6 @@ def _convert(value: object, kind: type[R]) -> R:
 
 
 def _exact(kind: type[Any], value: Any) -> Fraction:
-    """Return the exact number that a text in a record stands for."""
     if kind is not Fraction:
         raise NotImplementedError(kind)
     try:
@@ -126,7 +102,6 @@ def _exact(kind: type[Any], value: Any) -> Fraction:
 
 
 def _message(whole: object, kind: type[Any], complaint: str, what: str | None) -> str:
-    """Return the error message for an error of msgspec."""
     message, _, path = complaint.partition(" - at `$")
     place, value = _place(whole, kind, path.removesuffix("`"), complaint)
     if expected := _EXPECTED.match(message):

@@ -68,7 +68,6 @@ class TraceFile(Record, tag_field="format", tag="ccmatic trace 1", kw_only=True)
         horizon: The number of values in each column.
         broken: The conditions of the property that the trace violates.
         controller: The source of the controller that chose the rates; null if no controller did.
-        controller_name: The controller's name, if it has one.
         path: The path in the question, if the question was about a path.
         digest: The SHA-256 of this object without the field `digest`, as JSON with sorted keys.
     """
@@ -96,12 +95,9 @@ class WorkbenchFile(Record, tag_field="format", tag="ccmatic workbench 1", kw_on
     """A session of the workbench, which users can share: a controller, a network and expectations.
 
     Attributes:
-        name: The controller's name.
-        controller: The controller's source.
         on: The description of the network.
         start: The condition under which executions begin.
         horizon: The number of steps in an execution.
-        questions: The expectations, as a list.
     """
 
     made_by: str | Absent = ABSENT
@@ -117,8 +113,6 @@ class SaveRequest(Record):
     """A request from the page of the workbench to save a controller.
 
     Attributes:
-        name: The name of the file.
-        controller: The controller's source.
         replace: Whether an existing file may be replaced.
     """
 
@@ -131,8 +125,6 @@ class RunAbout(Record, tag_field="format", tag="ccmatic run 1"):
     """The table `about` of a run file.
 
     Attributes:
-        version: The version of ccmatic that made the file.
-        name: The query's name.
         finished: The number of events. The run stores this number as soon as no candidate is undecided.
     """
 
@@ -179,8 +171,6 @@ class WideningFile(Record, tag_field="format", tag="ccmatic widening 1"):
     upper ends by factors from 1 to `most`.
 
     Attributes:
-        step: The step between neighbouring factors.
-        most: The largest factor.
         envelopes: The envelope in each file, as a list with the index of the factor for each end.
         breaking: Files of traces. Together, these traces break all other envelopes.
     """

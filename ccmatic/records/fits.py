@@ -18,8 +18,6 @@ class FitLine(Record):
         jitter: The smallest jitter D that explains the whole log, in seconds.
         rate: The link's rate C in bytes per second. Null if no finite rate gives this jitter.
         rtt: The propagation delay R_m in seconds.
-        window: The length of a window, in seconds.
-        windows: The number of windows.
         jitter_of_windows: The smallest jitter D of each window, in seconds.
         within: The share of windows whose jitter is at most k·R_m, by k.
         rate_of_windows: The rate of each window, in bytes per second.
@@ -59,7 +57,6 @@ class ExplanationLine(Record):
     Attributes:
         rtt: R_m in seconds.
         most_jitter: The largest jitter, in seconds, that an explanation may have.
-        network: The name of the network.
         explains: Whether the network explains every packet. Null if the search did not decide.
         on: The network as a text for `--on`. Null if the network does not explain the log, or if `--on` cannot express
             it.

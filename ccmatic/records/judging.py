@@ -171,13 +171,10 @@ class ScenarioFile(Record, tag_field="format", tag="ccmatic scenario 1", kw_only
         jitter: D in ns, the longest time for which the jitter box may hold a packet.
         packet: The largest IP packet in bytes.
         spacing: The least time in ns between two deliveries of a flow.
-        seed: The only seed of the run.
         threshold: The queue in bytes above which the link marks packets; null if it marks nothing.
-        policer: The policer; null if there is none.
         loss: The losses by chance; null if there are none.
         events: The events, in order of time.
         flows: The flows. The first one is the subject's.
-        acknowledgements: The receiver's policy.
     """
 
     duration: Length
@@ -201,13 +198,9 @@ class WitnessFile(Record, tag_field="format", tag="ccmatic witness 1", kw_only=T
 
     Attributes:
         subject: The name of the subject, such as `quinn:cubic`.
-        version: The version of the subject.
-        rule: The name of the rule.
-        threshold: The rule's threshold.
-        value: The measured value, in the same unit.
+        value: The measured value, in the unit of the threshold.
         margin: The distance to the threshold, as a share of it; below 0 if the run breaks the rule.
         seed: The seed of the search that found the scenario.
-        scenario: The scenario.
     """
 
     subject: str
@@ -224,11 +217,7 @@ class SearchHead(Record, tag_field="format", tag="ccmatic search 1", kw_only=Tru
     """The first line of the file of a search.
 
     Attributes:
-        subject: The name of the subject.
-        version: The version of the subject.
-        seed: The seed of the search.
         rules: The names of the default rules.
-        expect: The expectations.
     """
 
     subject: str
@@ -244,7 +233,6 @@ class SearchRun(Record, kw_only=True):
     Attributes:
         number: The number of the run, from 0 on.
         target: The rule for which the search chose the scenario.
-        scenario: The scenario.
         failure: The failure of the code, or null.
         margins: The margin, the value and the instant in ns (or null) for each rule that measures the run.
     """
@@ -260,9 +248,7 @@ class JudgedLine(Record, kw_only=True):
     """The verdict of a rule on a run.
 
     Attributes:
-        threshold: The rule's threshold.
         value: The measured value; null if the rule does not apply.
-        unit: The unit of the value.
         margin: The distance to the threshold, as a share of it; below 0 if the run breaks the rule.
         at: The instant in s at which the run shows the value; null if no instant stands out.
         reason: The reason why the rule does not apply.
@@ -307,10 +293,7 @@ class SearchedLine(Record, kw_only=True):
         verdict: The verdict: `broken`; `kept` if all runs of the search keep the rule; or `not asked` if no run's
             scenario meets the premises of the rule.
         runs: The number of runs that the rule judged.
-        margin: The least margin of these runs.
-        value: The value of that run.
-        unit: The unit of the value.
-        threshold: The rule's threshold.
+        margin: The least margin of these runs; `value` is that of the same run.
         events: The number of events of the shortest scenario that breaks the rule.
         witness: The file of the shortest scenario that breaks the rule.
     """
@@ -333,11 +316,8 @@ class ExaminedLine(Record, kw_only=True):
 
     Attributes:
         part: The part of RFC 9743, such as `Single Algorithm Behavior`.
-        section: The title of the section.
         kind: A proof; a worst value that a solver found for a model; a scenario that was played; a search of judge; or
             `not examined`, if there is no fact.
-        what: What the fact is about.
-        result: The result in words.
         source: The name of the file with the result.
     """
 
@@ -364,9 +344,7 @@ class SearchedTotalLine(Record, kw_only=True):
     """The last line of a search.
 
     Attributes:
-        runs: The number of runs.
         seconds: The length of the search, with shrinking.
-        seed: The seed.
         kept: The number of rules that all runs keep.
         broken: The number of rules that a run breaks.
         not_asked: The number of other rules.
@@ -386,11 +364,9 @@ class WitnessLine(Record, kw_only=True):
     """The replay of a witness.
 
     Attributes:
-        witness: The file.
         passes: Whether the scenario and the run obey every law, and the run is as the file states.
         faults: The laws that the run breaks.
         differs: The differences between the file's value, margin and threshold and those of the run.
-        value: The value of the witness.
         measured: The value of this run; null if the rule measures nothing.
     """
 

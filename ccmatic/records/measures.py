@@ -48,7 +48,6 @@ class FalseBelief(Record):
     """A belief that was false at the end of one of the sender's steps.
 
     Attributes:
-        step: The number of the step.
         seconds: The time at the end of the step.
         value: The value of the belief, in the sender's units.
         C: The true rate of the link at that time, in the sender's units.
@@ -69,7 +68,6 @@ class BeliefsRecord(Record):
     Attributes:
         judged_until_seconds: The time until which beliefs are judged. Until this time, the sender had the link to
             itself at a constant rate.
-        false: The beliefs that were false.
         converged_seconds: The time by which all bounds on the link's rate had come within a tenth of their median over
             the rest of the run. The value is null if this had not happened after half of the steps.
         converged_windows: The same time, as a whole number of windows.
@@ -107,8 +105,6 @@ class FlowMeasures(Measures, kw_only=True):
         R_m_ms: The flow's own propagation delay R_m, in ms.
         ramp_seconds: The time from the flow's start until the flow first reached nine tenths of its measured rate over
             ten R_m. The value is null if the flow never reached this rate.
-        beliefs: The beliefs, if the sender logs beliefs.
-        guard: The measure of how well the flow stayed within its envelope, if the flow has an envelope.
     """
 
     flow: str

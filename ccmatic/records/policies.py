@@ -10,7 +10,6 @@ class LayerRecord(Record):
 
     Attributes:
         weights: The weights, with a row for each input. A row has a number for each output.
-        bias: The bias, with a number for each output.
         activation: The function of each output: `tanh`, `relu` or `none`. If it is absent, the last layer has `none`
             and all others have `tanh`.
     """
@@ -27,8 +26,6 @@ class MemoryRecord(Record):
     activations, the four layers are the pre-activations of the gates and of the candidate.
 
     Attributes:
-        update: The layer of the update gate.
-        reset: The layer of the reset gate.
         candidate: The part of the candidate that depends on the observation.
         recalled: The part of the candidate that depends on the memory, before the reset gate multiplies it.
     """
@@ -49,7 +46,6 @@ class TrainingLine(Record):
         utilisation: The acknowledged bytes as a share of the bytes that the links could serve.
         rtt_ms: The mean RTT over the episode, in ms.
         deviation: The standard deviation of the actions, by which the policy explores.
-        seed: The seed of the training.
         held_out: The mean reward on held-out links without random deviations, if the training measured it after this
             episode.
         held_out_low: The mean reward on the same links of always sending at the lowest rates of the envelope, if the
@@ -142,9 +138,6 @@ class BenchLine(Record):
 
     Attributes:
         benchmark: The name of the benchmark, with its version.
-        player: The name of the player.
-        suite: The name of the suite.
-        links: The number of links.
         score: The mean score: the used share, minus half of the mean queueing delay in R_m (which counts up to 4),
             minus twice the lost share.
         score_ci: The half-width of the 95 % confidence interval of the mean score, over the links.
@@ -175,8 +168,6 @@ class ProvedLine(Record):
     """A round of `train --prove`.
 
     Attributes:
-        round: The number of the round.
-        rounds: The largest number of rounds.
         reward: The mean reward of the last generation, less the penalty for rates outside the envelope.
         claims: The answer for each claim, up to the first that is not proved: `proved` or `unknown`.
         is_refuted: Whether an execution was replayed that breaks a claim.
@@ -194,9 +185,6 @@ class PolicyFile(Record, tag_field="format", tag="ccmatic policy 1", kw_only=Tru
 
     Attributes:
         query: The sections of the training file.
-        observe: The name of the observations.
-        act: The name of the actions.
-        reward: The name of the reward.
         history: The number of vectors in an observation (docs/reference/learning.md).
         delay: The number of latest vectors that an observation omits.
         interval: The length of a monitor interval, as in the training file.

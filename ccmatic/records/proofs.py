@@ -97,12 +97,10 @@ class InvariantLine(Record):
     """The outcome of a search for an invariant that proves an expectation for all time.
 
     Attributes:
-        start: The start of the executions.
         claim: The claim: the expectation with its K, in C·step.
         clauses: The number of the invariant's clauses; null without an invariant.
         period: The period of the execution that refutes the expectation, if it repeats for ever.
         result: The file of the invariant, or of the execution that refutes the expectation.
-        why: The reason for an unknown verdict.
         left_out: The excluded executions, as in VerifyLine.
         network: The copy of an ONNX file whose metadata name the proof; null for other controllers.
     """
@@ -127,9 +125,7 @@ class BoundLine(Record):
 
     Attributes:
         within: K of a utilisation, in C·R_m; null for other quantities.
-        start: The start of the executions.
         proved: The proved bound as an expectation; null if the search proved no bound.
-        result: The file of the invariant.
         next: The next tighter bound of the grid; without a proved bound, the weakest one. Null if the tightest bound of
             the grid was proved.
         next_verdict: The verdict on the next bound.

@@ -45,7 +45,6 @@ LINES = tuple(
 
 
 def schemas() -> dict[str, dict[str, Any]]:
-    """Return the JSON Schema of each record by its name."""
     return {kind.__name__: _schema(kind) for kind in (*FILES, *LINES)}
 
 
@@ -55,7 +54,7 @@ def _schema(kind: type[Any]) -> dict[str, Any]:
 
 
 def _dedented(part: dict[str, Any]) -> dict[str, Any]:
-    """Return a part of a schema whose description has no indentation. Before 0.23, msgspec kept that of docstrings."""
+    """Return a part of a schema without indentation. Before 0.23, msgspec kept that of docstrings."""
     description = part.get("description")
     return {**part, "description": cleandoc(description)} if isinstance(description, str) else part
 
@@ -67,7 +66,6 @@ def _exact(kind: type[Any]) -> dict[str, Any]:
 
 
 def write(folder: str | Path) -> None:
-    """Write the schema of each record to FOLDER/NAME.json. Raises Unreadable if the folder is not writable."""
     for name, made in schemas().items():
         write_text(writable_folder(folder) / f"{name}.json", json.dumps(made, indent=1) + "\n")
 

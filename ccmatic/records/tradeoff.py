@@ -42,7 +42,6 @@ class AllowanceLine(Record, kw_only=True):
         grows: The growth of F⁻¹. In JSON, the key of this field is `class`.
         round_trips: The value F⁻¹(C) in round trips. The value is null if the value does not exist.
         time_rm: The value F⁻¹(C) in R_m. The value is null if the value does not exist.
-        solver: The solver's verdict.
     """
 
     allowance: str
@@ -57,7 +56,6 @@ class RuleLine(Record):
     """A deployed controller, described by how it increases its rate.
 
     Attributes:
-        increase: The amount by which the rate increases.
         every: The interval between two increases.
         risk: The risk f(C) of a sender that is guaranteed to be as fast.
     """
@@ -155,7 +153,6 @@ class CounterexampleLine(Record):
     Attributes:
         lost: The lost bytes in the violation, in C·R_m.
         sent: The bytes sent in the violation, in C·R_m.
-        file: The file of the violating trace.
     """
 
     counterexample: str
@@ -169,8 +166,6 @@ class BrokenRecord(Record):
     """A step of the proof in which one hypothesis is omitted.
 
     Attributes:
-        hypothesis: The omitted hypothesis.
-        says: A description of the violation, in words.
         verdict: The verdict on the step without this hypothesis.
     """
 
