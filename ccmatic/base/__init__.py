@@ -2,8 +2,9 @@
 
 from ccmatic.base import definitions, installed, markup, quantities
 from ccmatic.base.bisection import last_good, last_good_at_once, last_good_from_above
+from ccmatic.base.catalogue import KINDS, entries
 from ccmatic.base.clock import Clock, OutOfTime
-from ccmatic.base.definitions import KINDS, Alias, absolute, entries
+from ccmatic.base.definitions import Alias, absolute
 from ccmatic.base.embedding import c_comment, c_name, docstring, smtlib_comment, smtlib_name
 from ccmatic.base.errors import (
     BetweenSteps,

@@ -1,9 +1,8 @@
-"""Lookup of definitions by name or path, and the list of all of them.
+"""Lookup of definitions by name or path.
 
 A name stands for a definition of ccmatic or of another installed package. A path leads to a user's own file.
 """
 
-import ast
 import importlib
 import importlib.util
 import os
@@ -17,23 +16,10 @@ from types import ModuleType
 
 from ccmatic.base import installed
 from ccmatic.base.errors import InputError, Unreadable, blamed, register, shown, suggest
-from ccmatic.base.files import read_text, syntax_tree
+from ccmatic.base.files import read_text
 
 #: The folders that contain controllers.
 CONTROLLERS = ("synthesized", "examples.controllers")
-
-#: For each kind: its folders, and the names of which each file must define one; None for TOML files.
-KINDS = {
-    "models": (("models",), ("MODEL",)),
-    "queries": (("examples.queries",), None),
-    "templates": (("templates",), ("TEMPLATE",)),
-    "properties": (("properties",), ("PROPERTY",)),
-    "proofs": (("proofs",), ("PROOF",)),
-    "controllers": (CONTROLLERS, ("rate", "send")),
-    "observations": (("models.signals.observations",), ("observe",)),
-    "rewards": (("models.signals.rewards",), ("reward",)),
-    "actions": (("models.signals.actions",), ("act",)),
-}
 
 #: The main file of a definition that is a folder. All other definitions are single files.
 IN_FOLDER = "laws.py"
@@ -300,51 +286,3 @@ def _run(load_module, name):
             return load_module()
     except SyntaxError as error:
         raise InputError(f"not Python: {error.msg}", str(name), error.lineno) from None
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A definition that commands accept by name. It `says` the first sentence of its file, or which package adds it."""
-
-    kind: str
-    name: str
-    says: str
-
-
-def entries(kinds=tuple(KINDS)):
-    """Yield the definitions of the kinds, kind by kind: shipped ones first, sorted by name. No file is executed."""
-    for kind in kinds:
-        folders, defined = KINDS[kind]
-        suffix, names = ".py" if defined else ".toml", []
-        for folder in folders:
-            for name in shipped(folder, suffix):
-                names.append(name)
-                if alias := aliases(folder).get(name):
-                    yield Entry(kind, name, f"{alias.says} It is {alias.of}.")
-                    continue
-                text = read_text(find_file([folder], name, suffix))
-                if not defined:
-                    yield Entry(kind, name, _first_sentence(_comment(text)))
-                elif not {*defined}.isdisjoint(_assigned(module := syntax_tree(text))):
-                    yield Entry(kind, name, _first_sentence(ast.get_docstring(module) or ""))
-        added = installed.points(kind, names) if kind in installed.KINDS else {}
-        for name, point in added.items():
-            yield Entry(kind, name, f"From {installed.origin(point)}.")
-
-
-def _comment(text):
-    return re.match(r"(?:#.*\n)*", text)[0].replace("# ", "")
-
-
-def _assigned(module):
-    for statement in module.body:
-        if isinstance(statement, ast.FunctionDef):
-            yield statement.name
-        elif isinstance(statement, ast.Assign):
-            yield from (target.id for target in statement.targets if isinstance(target, ast.Name))
-
-
-def _first_sentence(text):
-    """Return, on one line, the text up to its first empty line or the first full stop that a capital letter follows."""
-    paragraph = " ".join(text.strip().split("\n\n")[0].split())
-    return re.split(r"(?<=\.)\s+(?=[A-Z])", paragraph)[0]

@@ -7,7 +7,7 @@ from ccmatic.cli.command import command
 
 
 @command("list", example="ccmatic list models controllers")
-@click.argument("kinds", nargs=-1, type=options.Names("ccmatic.base.definitions", "KINDS"), metavar="[KIND]…")
+@click.argument("kinds", nargs=-1, type=options.Names("ccmatic.base.catalogue", "KINDS"), metavar="[KIND]…")
 @options.as_json
 def list_command(kinds, as_json):
     """List the names that commands accept.

@@ -5,7 +5,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from ccmatic.base import definitions
+from ccmatic.base import catalogue, definitions
 from ccmatic.cli.commands import cli
 
 PLACES = {"models": "MODEL", "templates": "TEMPLATE", "properties": "PROPERTY", "proofs": "PROOF"}
@@ -34,7 +34,7 @@ def test_definitions_that_can_be_named(kind):
 
 def test_every_kind_is_listed_with_a_sentence():
     found = listed()
-    assert list(dict.fromkeys(entry["kind"] for entry in found)) == list(definitions.KINDS)
+    assert list(dict.fromkeys(entry["kind"] for entry in found)) == list(catalogue.KINDS)
     for entry in found:
         assert entry["says"].endswith(".") and "\n" not in entry["says"]
     says = {(entry["kind"], entry["name"]): entry["says"] for entry in found}
