@@ -73,7 +73,7 @@ def is_of_face(module, name):
     if file is None or name is None or name.startswith("_"):
         return module == "ccmatic" and name == "__version__"
     inside = path_of(f"{module}.{name}")
-    if module == "ccmatic" or module in GROUPS:
+    if module == "ccmatic" or (module in GROUPS and inside is not None):
         return inside is not None
     if inside is not None and inside.name == "__init__.py":  # a part of a room
         return True
