@@ -35,7 +35,6 @@ class Sample:
 
     @property
     def value(self) -> Number:
-        """The value."""
         return self.amount / self.over
 
 
@@ -87,14 +86,7 @@ class StateBelief:
         holds_at: Callable[[NetworkView, int], Truth] | None = None,
         start: Callable[[NetworkView, int], Truth] | None = None,
     ) -> "StateBelief":
-        """Return the belief that a program's function defines.
-
-        Args:
-            program: The program.
-            name: The name of the function and of the belief.
-            upper: As in the class.
-            holds_at: As in the class.
-            start: As in the class.
+        """Return the belief that a program's function `name` defines; the other arguments are as in the class.
 
         Raises:
             InputError: If the function reads earlier values, and the program does not define the belief at the start.
@@ -172,13 +164,12 @@ def _last_delay(x: FlowView) -> Delay:
 
 
 def _moves(program: Program, name: str, upper: bool, x: NetworkView) -> Laws:
-    """Yield the laws that define the belief at each step by the values of earlier steps."""
     for t in range(int(name + START in program.definitions), x.horizon):
         yield f"{name}_moves", t, program.at(x, t).bounded_by(name, x.before_timeout[name][t])
 
 
 def _value(program: Program, name: str, upper: bool, x: FlowView, t: int) -> Any:
-    """Return the belief's value as a number. The sender's observations must be numbers."""
+    """The sender's observations must be numbers."""
     if t == 0 and name + START in program.definitions:
         return program.at(x, t).value(name + START)
     delay = min(int(_last_delay(x).steps(t)), x.horizon) if "delay" in program.reads(name) and not upper else None
@@ -327,7 +318,6 @@ class RunningBound:
         return Compared(self.name, bound[x.horizon - 1], self._tighter, bound[0], str(self.unit), since=0)
 
     def tighter(self, x: FlowView) -> Truth:
-        """Return the condition that the bound is tighter at the end than at the start."""
         return self.tightens(x).condition
 
     def false_sample(self, x: NetworkView) -> Truth:
@@ -383,5 +373,4 @@ Belief = StateBelief | RunningBound
 
 
 def is_bound(belief: object) -> TypeGuard[RunningBound]:
-    """Return whether the belief is a running bound, which has a frozen encoding."""
     return isinstance(belief, RunningBound)

@@ -45,7 +45,6 @@ class Buffer:
 
     @property
     def finite(self) -> bool:
-        """Whether the buffer is finite; in an infinite buffer no loss can happen."""
         return self.kind != "infinite"
 
     def term(self) -> Linear | None:

@@ -29,16 +29,7 @@ PARTS = {*FlowView.__annotations__, *NetworkView.__annotations__, *dir(FlowView)
 
 
 def check(attribute: str, definition: Any, file: Path) -> None:
-    """Check that a definition has the form that its file requires.
-
-    Args:
-        attribute: MODEL, PROPERTY, TEMPLATE or PROOF.
-        definition: The value of the attribute.
-        file: The definition's file.
-
-    Raises:
-        InputError: If the definition lacks this form. The error names the line that sets the attribute.
-    """
+    """Check the form of a definition, whose `attribute` is MODEL, PROPERTY, TEMPLATE or PROOF."""
     try:
         _CHECKS[attribute](definition)
     except InputError as error:
@@ -225,7 +216,6 @@ def _expect(good: bool, what: str, value: object, expected: str) -> None:
 
 
 def _takes(function: Any, count: int, name: str | None = None) -> None:
-    """Fail unless a function accepts `count` arguments."""
     name = name or function.__name__
     if not callable(function):
         raise InputError(f"{name} is {function!r}; expected a function of {counted(count, 'argument')}")

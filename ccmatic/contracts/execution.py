@@ -34,8 +34,6 @@ _NOT_OF_STATE = re.compile(rf"[{LAST.name}{FIRST.name}]_\d+|limited|next_\w+|old
 
 
 class _Bytes:
-    """The quantities that follow from the cumulative bytes of a flow or of a network."""
-
     A: Sequence[Number]
     S: Sequence[Number]
     L: Sequence[Number]
@@ -43,15 +41,12 @@ class _Bytes:
     limited: Sequence[Truth]
 
     def sent(self, t: int) -> Number:
-        """Return the bytes sent in (t-1, t]: r[t], unless the sender is application-limited."""
         return self.r[t] if self.limited[t] is False else self.A[t] - self.A[t - 1]
 
     def admitted(self, t: int) -> Number:
-        """Return the bytes that were sent by t and are not lost: A - L (bytes sent, minus bytes lost)."""
         return self.A[t] - self.L[t]
 
     def inflight(self, t: int) -> Number:
-        """Return the bytes in flight that do not propagate: q = A - L - S (bytes sent, minus lost, minus served)."""
         return self.A[t] - self.L[t] - self.S[t]
 
 
@@ -90,7 +85,6 @@ class Flow(_Bytes):
 
     @property
     def network(self) -> "NetworkView | None":
-        """The network that carries the flow."""
         return self.carrier
 
 
@@ -136,22 +130,16 @@ class Execution(_Bytes):
 
     @property
     def network(self) -> "NetworkView | None":
-        """The execution itself, which is the network of its single flow."""
         return self
 
     def queue(self, t: int) -> Number:
-        """Return the bytes that wait at the bottleneck at t, A - L - K (sent, minus lost, minus tokens).
-
-        The number is negative if tokens wait instead.
-        """
+        """The waiting bytes A - L - K (sent, minus lost, minus tokens); negative if tokens wait instead."""
         return self.A[t] - self.L[t] - self.K[t]
 
     def remembered(self) -> dict[str, Sequence[Number]]:
-        """Return the columns of the controllers' state, by name."""
         return {}
 
     def columns(self) -> dict[str, Sequence[Number]]:
-        """Return every column of a trace except the delays, by name."""
         names = ("A", "S", "L", "Ld", "K", "r")
         columns = {**{name: getattr(self, name) for name in names}, **self.own, **self.beliefs}
         for name, column in self.before_timeout.items():
@@ -195,7 +183,6 @@ class Windows(Execution):
         return columns | self.remembered()
 
     def remembered(self) -> dict[str, Sequence[Number]]:
-        """Return the columns of the controllers' state, by name."""
         columns: dict[str, Sequence[Number]] = {}
         for number, flow in enumerate(self.flows, 1):
             suffix = number if len(self.flows) > 1 else ""
@@ -229,17 +216,8 @@ def execution(
 ) -> Execution:
     """Return an execution of a model in which all values are unknowns, in the units of a Trace.
 
-    Args:
-        model: The network model.
-        horizon: T, the number of points of the execution.
-        buffer: The bottleneck's buffer.
-        jitter: D, in steps.
-        bounds: The assumption about the running bounds, one of `Bounds`.
-        pauses: Whether each step of a rate sender may count as application-limited, even if the sender sent at its
-            whole rate.
-        state: The state of the model's controllers, with names and units.
-        period: The period, as in a FlowView.
-        history: The number of steps before the start, as in a FlowView.
+    `pauses` states whether each step of a rate sender may count as application-limited, even if the sender sent at its
+    whole rate. `period` and `history` are as in a FlowView.
     """
     source = Unknowns(horizon, buffer, bounds, pauses)
     if model.windows:
@@ -250,15 +228,7 @@ def execution(
 def at_steps(
     model: Model, names: Sequence[str], buffer: Buffer, jitter: int, state: Sequence[StateVariable] = ()
 ) -> Execution:
-    """Return the values of an execution of window senders at some of its steps, which have names.
-
-    Args:
-        model: The network model, for window senders.
-        names: The names of the steps, in the order of time.
-        buffer: The bottleneck's buffer.
-        jitter: D, in steps.
-        state: The state of the model's controllers, with names and units.
-    """
+    """Return the values of an execution of window senders at some of its steps, named in the order of time."""
     return _windows(model, len(names), buffer, jitter, StepsByName(names, buffer), state)
 
 
@@ -273,24 +243,10 @@ def observed(
     period: int | None = None,
     history: int = 0,
 ) -> Execution:
-    """Return an execution that has the exact numbers of a trace.
+    """Return an execution that has the exact numbers of a trace, with the beliefs in `reads`.
 
     The function skips columns that follow from other columns. An example is Ld (the detected losses) after its first
-    value.
-
-    Args:
-        model: The network model.
-        buffer: The bottleneck's buffer.
-        jitter: D, in steps.
-        trace: The trace.
-        reads: Names of the beliefs to read.
-        bounds: The assumption about the running bounds, one of `Bounds`.
-        state: The state of the controllers, with names and units.
-        period: The period, as in a FlowView.
-        history: The number of steps before the start, as in a FlowView.
-
-    Raises:
-        KeyError: If the trace lacks a column or a constant.
+    value. KeyError says which column or constant the trace lacks.
     """
     source = Numbers(trace, buffer, reads)
     if model.windows:
@@ -303,9 +259,6 @@ def sender_observations(model: Model, buffer: Buffer, jitter: int, trace: TraceD
 
     All other values are unknowns. So the laws describe every execution that looks the same to the sender. Bytes may be
     in any unit: `ccmatic.logic.unit` is the size of this unit in C·R_m.
-
-    Raises:
-        KeyError: If the trace lacks a column or a constant.
     """
     return _rate_execution(model, horizon, buffer, jitter, Bounds.MOVE, ObservedTrace(model, trace, buffer, horizon))
 
@@ -322,9 +275,6 @@ def following(model: Model, x: NetworkView, steps: int = 1) -> Execution:
     """Return the window that follows an execution.
 
     Its first `steps` steps are the last steps of `x`. Its other steps have new unknowns.
-
-    Raises:
-        InputError: If the path of the model changes once, so that the next window does not have the same laws.
     """
     if model.since:
         raise InputError(f"the path of {model.name} changes once; expected a path that may be the same in each window")
@@ -335,7 +285,6 @@ def following(model: Model, x: NetworkView, steps: int = 1) -> Execution:
 
 
 def _state_of(x: NetworkView) -> Sequence[StateVariable]:
-    """Return the state of the senders of all flows in an execution."""
     return list(dict.fromkeys(each for flow in x.flows for each in flow.kept))
 
 
@@ -356,14 +305,7 @@ class ObservationWindow(Flow):
             self.timely = self.L
 
     def append(self, Q: int, F: int, limited: bool, **row: Fraction | int) -> None:
-        """Append one step.
-
-        Args:
-            Q: The measured delay of the last byte served, in whole steps.
-            F: The measured delay of the first byte served, in whole steps.
-            limited: Whether the sender was application-limited.
-            row: The step's value in each other column, by name: cumulative bytes, and the rate in bytes per step.
-        """
+        """Append one step: delays in whole steps, and by name the cumulative bytes and the rate."""
         if self.timely is self.L:
             del row["timely"]
         for name, value in row.items():
@@ -442,10 +384,7 @@ def _windows(
     period: int | None = None,
     history: int = 0,
 ) -> Windows:
-    """Return an execution of a model's window senders.
-
-    Raise InputError if a state variable has the name of a column.
-    """
+    """Return an execution of a model's window senders."""
     for each in state:
         _require_a_name_of_its_own(model, each.name)
     Q = source.delay(LAST.name, model.longest_delay(horizon, period)) if LAST in model.columns else None

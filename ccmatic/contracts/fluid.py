@@ -65,17 +65,11 @@ class Links(NamedTuple):
     packet: Array
 
     def at(self, t: Any) -> tuple[Array, ...]:
-        """Return the entries of the tables for slot t: (capacity, held, luck, released)."""
         tables = (self.capacity, self.held, self.luck, self.released)
         return tuple(None if table is None else table[t] for table in tables)
 
     def of_flows(self, first: int, end: int) -> "Links":
-        """Return the links as some of their flows see them.
-
-        Args:
-            first: The number of the first of these flows.
-            end: The number after that of the last of them.
-        """
+        """Return the links as the flows from number `first` to before `end` see them."""
         rtt, start, stop = (rows[first:end] for rows in (self.rtt, self.start, self.stop))
         luck = None if self.luck is None else self.luck[:, first:end]
         return self._replace(rtt=rtt, start=start, stop=stop, luck=luck)

@@ -93,7 +93,6 @@ class Constant:
     internal: bool = False
 
     def grid(self) -> list[Fraction]:
-        """Return all values from the loosest to the best."""
         values = [self.low + i * self.step for i in range(int((self.high - self.low) / self.step) + 1)]
         return values if self.better == "larger" else values[::-1]
 
@@ -148,10 +147,7 @@ class Measure:
     def improves(self, x: NetworkView, c: Values, common: int = 1) -> Truth:
         """Return the formula that window x brings the measure nearer to its limit, by at least one unit of progress.
 
-        Args:
-            x: The window.
-            c: The constants by name.
-            common: The number of steps that x and the next window share.
+        `common` is the number of steps that x and the next window share.
         """
         first, last = self._ends(x, common)
         nearer, farther = (last, first) if self.falls else (first, last)
@@ -233,8 +229,6 @@ class Lemma:
 
 
 class WithConstants:
-    """The common base of proofs whose constants a search finds."""
-
     constants: Sequence[Constant]
 
     def joined_with(self, constant: Constant) -> list[Constant]:
@@ -320,11 +314,6 @@ class Proof(WithConstants):
         return any(each.droppable for each in self.constants) and all(dropped)
 
     def state(self, name: str) -> State:
-        """Return the state with this name.
-
-        Raises:
-            InputError: If there is no such state.
-        """
         for state in self.states:
             if state.name == name:
                 return state

@@ -121,7 +121,6 @@ class Property:
 
     @classmethod
     def thresholds(cls) -> tuple[Field[Any], ...]:
-        """Return the dataclass fields of the subclass."""
         declared: Any = cls
         return fields(declared)
 

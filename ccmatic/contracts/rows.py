@@ -44,7 +44,6 @@ class Rows:
         return len(self.sent)
 
     def some(self, chosen: Any) -> "Rows":
-        """Return the Rows that contain only the chosen rows."""
         return Rows(*(column[chosen] for column in (self.sent, self.delivered, self.through, self.before)))
 
 

@@ -67,9 +67,7 @@ class TraceData(Protocol):
     """The data that `Numbers` reads, such as a `ccmatic.networks.traces.Trace`."""
 
     @property
-    def horizon(self) -> int:
-        """The number of steps."""
-        ...
+    def horizon(self) -> int: ...
 
     @property
     def constants(self) -> Mapping[str, Fraction]:
@@ -77,21 +75,11 @@ class TraceData(Protocol):
         ...
 
     @property
-    def columns(self) -> Mapping[str, Sequence[Fraction]]:
-        """The columns by name."""
-        ...
+    def columns(self) -> Mapping[str, Sequence[Fraction]]: ...
 
 
 class Unknowns(Source):
-    """Unknowns, each named after its column and step. A frozen bound has a single unknown.
-
-    Args:
-        horizon: The number of steps.
-        buffer: The bottleneck's buffer.
-        bounds: The assumption about the running bounds, one of `Bounds`.
-        pauses: Whether the sender may be application-limited in any step.
-        prefix: The prefix of all names of unknowns.
-    """
+    """Unknowns, each named after its column and step, with a prefix. A frozen bound has a single unknown."""
 
     C, zero = linear(1), linear(0)
     numeric: bool | None = False
@@ -130,12 +118,7 @@ class Unknowns(Source):
 
 
 class StepsByName(Unknowns):
-    """Unknowns at steps with names. Two executions with a step of the same name have the same unknowns at this step.
-
-    Args:
-        names: The names of the steps, in the order of time.
-        buffer: The bottleneck's buffer.
-    """
+    """Unknowns at steps with names. Two executions with a step of the same name have the same unknowns at this step."""
 
     def __init__(self, names: Sequence[str], buffer: Buffer) -> None:
         super().__init__(len(names), buffer, Bounds.MOVE)
@@ -155,16 +138,7 @@ class StepsByName(Unknowns):
 
 
 class Numbers(Source):
-    """The numbers of a trace.
-
-    Args:
-        trace: The trace.
-        buffer: The bottleneck's buffer.
-        reads: Names of the beliefs to read.
-
-    Raises:
-        KeyError: If the trace lacks a column or a constant.
-    """
+    """The numbers of a trace."""
 
     C, zero, numeric = Fraction(1), Fraction(0), True
 
@@ -203,9 +177,6 @@ class ObservedTrace(Unknowns):
 
     The size of the sender's unit of bytes is also unknown: byte counts are multiples of `ccmatic.logic.unit`, which is
     in C·R_m.
-
-    Raises:
-        KeyError: If the trace lacks a column or a constant.
     """
 
     numeric = None

@@ -77,7 +77,6 @@ class Delay:
         return delay
 
     def append(self, steps: Fraction | int) -> None:
-        """Append the delay measured at the next t."""
         self._late.append([steps >= k for k in range(1, self.longest + 1)])
         self._column.append(steps)
 

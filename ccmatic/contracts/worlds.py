@@ -17,15 +17,7 @@ PACKETS, FLUID, LOGS = "packets.h", "fluid.py", "logs.py"
 
 
 def world(model: Model, name: str) -> Path:
-    """Return the file of a model for one of the worlds.
-
-    Args:
-        model: The model.
-        name: PACKETS, FLUID or LOGS.
-
-    Raises:
-        InputError: If neither the model nor any of its base classes has this file.
-    """
+    """Return the file of a model for one of the worlds."""
     places = folders(model)
     file = next((place / name for place in places if (place / name).is_file()), None)
     if file is None:
@@ -35,21 +27,13 @@ def world(model: Model, name: str) -> Path:
 
 @cache
 def load_fluid(model: Model) -> ModuleType:
-    """Return a model's fluid.py, which has the functions that `ccmatic.contracts.fluid` describes.
-
-    Raises:
-        InputError: If the model has no such file, or the file lacks one of the functions.
-    """
+    """Return a model's fluid.py, which has the functions that `ccmatic.contracts.fluid` describes."""
     return _load(world(model, FLUID), "begin", "advance")
 
 
 @cache
 def load_logs(model: Model) -> ModuleType:
-    """Return a model's logs.py, which has the functions that `ccmatic.contracts.rows` describes.
-
-    Raises:
-        InputError: If the model has no such file, or the file lacks `least_jitter`.
-    """
+    """Return a model's logs.py, which has the functions that `ccmatic.contracts.rows` describes."""
     return _load(world(model, LOGS), "least_jitter")
 
 
@@ -71,8 +55,7 @@ def folders(model: Model) -> list[Path]:
 def _folder(kind: type) -> Path:
     """Return the folder that defines a class.
 
-    Python does not record this folder for a class whose file was loaded by its path. But the functions of the class
-    record their file.
+    Python does not record it for a class whose file was loaded by its path, but the functions of the class record it.
     """
     written = next((member.__code__ for member in vars(kind).values() if hasattr(member, "__code__")), None)
     return Path(written.co_filename if written else inspect.getfile(kind)).parent

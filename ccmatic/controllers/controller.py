@@ -122,12 +122,6 @@ class Controller:
         At each step the controller chooses its rate from its beliefs at the end of the previous step. The controller
         sends at least one packet per step. If the view holds numbers, the controller's own Python runs. With numbers,
         no rate satisfies an envelope whose low end is above its high end.
-
-        Args:
-            view: The view of the controller's flow, such as `contracts.FlowView`.
-
-        Raises:
-            InputError: If the controller divides by 0; the error names the line.
         """
         for t in range(1, view.horizon):
             inputs = _inputs(view, t)
@@ -139,10 +133,7 @@ class Controller:
             yield "rate_is_the_controllers", t, chosen
 
     def branches(self) -> list[tuple[tuple[tuple[Tree, bool], ...], Tree]]:
-        """Return each branch as a pair: the tests on the way with their outcomes, and its tree.
-
-        The branches that do not branch again come first.
-        """
+        """Return each branch as (tests with their outcomes, tree); those that do not branch again come first."""
         pairs = [pair for pair in _parts_of(self.body) if pair[0]]
         return sorted(pairs, key=lambda pair: isinstance(pair[1], If))
 
@@ -153,15 +144,10 @@ class Controller:
         return every([condition if holds else no(condition) for condition, holds in outcomes])
 
     def lines_run(self, view: FlowView) -> list[dict[int, bool]]:
-        """Return, for each step of an execution, the lines of the source that ran to choose the rate.
+        """Return, for each step of an execution of numbers, the lines of the source that ran to choose the rate.
 
-        Args:
-            view: The view of the controller's flow, which holds numbers.
-
-        Returns:
-            For each step, a dict from the number of a line to whether the condition in the line held. For a line
-            without a condition, the value is True. The dict of the first step is empty, because the controller chose
-            the rate of this step before the trace.
+        A line is mapped to whether the condition in it held, or True. The first step has no lines, because the
+        controller chose its rate before the trace.
         """
         lines = Lines()
         rate, every = run_exactly(self.source, self.file or f"<{self.name}>", lines), [{}]
@@ -177,43 +163,28 @@ class Controller:
         """Return the formula rate = max(floor, the controller's rate), linear in the given terms.
 
         For an envelope, the rate lies between the rates of its two ends. If low > high, the formula allows any rate, so
-        that no verdict depends on such values.
-
-        Args:
-            values: A term or a number for each parameter. R_m and D must be numbers.
-            rate: The term for the rate.
-            floor: The term for the smallest rate.
-
-        Raises:
-            InputError: If the controller can divide by 0, even if only for some values.
+        that no verdict depends on such values. R_m and D must be numbers. InputError if the controller can divide by 0,
+        even if only for some values.
         """
         return Encoder(values, self.file).body(self.body, rate, floor)
 
     def is_alike_from(self, values, name, least):
-        """Return whether the controller's behaviour is the same for all values of a parameter from `least` on.
-
-        If so, no comparison distinguishes these values, and no rate depends on the parameter. `values` is as in
-        `encode`.
-        """
+        """Return whether neither a comparison nor a rate distinguishes a parameter's values from `least` on."""
         if any(name in names(leaf) for leaf in _returns(self.body)):
             return False
         here, further = (Encoder({**values, name: linear(number)}, self.file) for number in (least, least + 1))
         return all(keeps_sign(here.difference(tree), further.difference(tree)) for tree in comparisons(self.body))
 
     def unordered(self, values):
-        """Yield (formula, line) for each `between(low, high)`.
-
-        The formula states that the decision reaches this line with low > high. `values` is as in `encode`.
-        """
+        """Yield (formula, line) for each `between(low, high)`: the decision reaches this line with low > high."""
         return Encoder(values, self.file).unordered(self.body)
 
     @isolated
     def shape(self) -> Any:
         """Return the part that all controllers of a class share (docs/reference/encoding.md, section 9, "Counting").
 
-        Returns:
-            The controller's branches with only the coefficients of beliefs, for comparison. The result is None if the
-            controller contains anything except branches and linear terms.
+        These are the branches with only the coefficients of beliefs; None if the controller contains anything except
+        branches and linear terms.
         """
         beliefs = {name: real(name) for name in self.parameters if name not in CONSTANTS}
         try:
@@ -237,20 +208,9 @@ def parse(
 ) -> Controller | Stateful | ControllerGroup:
     """Parse the source of a controller.
 
-    Args:
-        source: The text.
-        name: The controller's name.
-        file: The path of the controller's file, for messages.
-        beliefs: The units, by name, of the beliefs that the controller may read. By default, the beliefs of all shipped
-            models.
-        observations: The observations of a model with window senders. If given, the controller may have state.
-
-    Returns:
-        A Controller; a Stateful if `observations` is given; or a ControllerGroup if the text has controllers for
-        several flows.
-
-    Raises:
-        InputError: If the text is no controller. The error names the file, the line, and what was expected there.
+    The result is a Controller, which may read `beliefs`, given by their units; by default those of all shipped models.
+    It is a Stateful if a model's `observations` are given, and a ControllerGroup if the text has controllers for
+    several flows. InputError names the file, the line, and what was expected there.
     """
     source = source.removeprefix("\ufeff")
     if several := parts(source):
@@ -268,18 +228,7 @@ def parse(
 
 
 def load(name, beliefs=None, observations=None):
-    """Read the controller in a file, given by a path or the name of a shipped controller.
-
-    The controller is named after the file.
-
-    Args:
-        name: The path, or the name of a shipped controller.
-        beliefs: As in `parse`.
-        observations: As in `parse`.
-
-    Raises:
-        InputError: For the reasons of `parse`, or if there is no such file.
-    """
+    """Read the controller in a file, given by a path or the name of a shipped controller, which names it."""
     path, source = find_program(name)
     return parse(source, path.stem, str(path), beliefs, observations)
 
@@ -302,7 +251,6 @@ _run = lru_cache(maxsize=1024)(run_exactly)
 
 
 def _inputs(view, t):
-    """Return the values that a controller reads to choose the rate of step t."""
     beliefs = {name: column[t - 1] for name, column in view.beliefs.items()}
     return {**beliefs, "R_m": 1, "D": view.D, "MSS": view.alpha}
 

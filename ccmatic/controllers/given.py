@@ -15,16 +15,10 @@ from ccmatic.language import find_program, is_stateful
 def given(controller, beliefs=None, observations=None) -> Controller | Stateful | ControllerGroup:
     """Return the controller that a value describes.
 
-    Args:
-        controller: A Controller, a ControllerText, a Python function from beliefs to a rate, the path of a file (a
-            Path, or text that looks like a path), the name of a shipped controller, or source text of several lines. A
-            list of these values gives the controllers of a path's flows, in order.
-        beliefs: As in `parse`.
-        observations: As in `parse`.
-
-    Raises:
-        InputError: If the value is no controller, or a function without available source, such as a function typed at a
-            prompt.
+    The value is a Controller, a ControllerText, a Python function from beliefs to a rate, the path of a file (a Path,
+    or text that looks like a path), the name of a shipped controller, or source text of several lines. A list of these
+    values gives the controllers of a path's flows, in order. A function must have a source, unlike one typed at a
+    prompt.
     """
     if isinstance(controller, ControllerGroup):
         controller = controller.each
@@ -44,11 +38,7 @@ def given(controller, beliefs=None, observations=None) -> Controller | Stateful 
 
 
 def sends_by_window(controller) -> bool:
-    """Return whether a controller sends by a window, and so may have state. `given` accepts the forms of the argument.
-
-    Raises:
-        InputError: If the argument names a file that does not exist.
-    """
+    """Return whether a controller, in a form that `given` accepts, sends by a window, so that it may have state."""
     if isinstance(controller, Stateful):
         return True
     if not isinstance(controller, str | Path):

@@ -30,12 +30,7 @@ _MEANINGS = {
 def observations_in(source, file):
     """Return the learners' observations in a controller's text, by name, as beliefs that the `update` computes.
 
-    Args:
-        source: The text.
-        file: The controller's file. Paths of observations are relative to the folder of this file.
-
-    Raises:
-        InputError: If no such observation exists, or it reads a value that no controller observes.
+    Paths of observations are relative to the folder of the controller's file.
     """
     try:
         statements = syntax_tree(source).body

@@ -10,11 +10,7 @@ from ccmatic.logic import isolated, real
 def require_order(controller, jitter):
     """Raise InputError, with example values, if low > high is possible in some `between(low, high)`.
 
-    The check considers all inputs of at least 0, and an MSS above 0.
-
-    Args:
-        controller: The controller. A controller that is no envelope always passes.
-        jitter: D in steps.
+    The check considers all inputs of at least 0, and an MSS above 0. A controller that is no envelope always passes.
     """
     if isinstance(controller, Controller) and controller.is_envelope:
         _require(controller, jitter)

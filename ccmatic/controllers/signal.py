@@ -111,7 +111,6 @@ class Signal:
 
     @property
     def size(self) -> int:
-        """The number of entries in an observation."""
         return len(self.term.terms)
 
     @property
@@ -142,16 +141,7 @@ class Measure:
 
 
 def load(kind: str, name: str) -> Signal:
-    """Read a formula from its file.
-
-    Args:
-        kind: `observe`, `reward` or `act`: the function that the formula's file defines.
-        name: The path of the file, or the name of a shipped formula.
-
-    Raises:
-        InputError: If no such formula exists, or it reads a name that formulas of this kind may not read. The error
-            names file and line.
-    """
+    """Read the formula of a kind (`observe`, `reward` or `act`) in a file, or the shipped formula of a name."""
     shipped = definitions.shipped(FOLDERS[kind])
     if not isinstance(name, str | Path) or (not definitions.is_path(name) and name not in shipped):
         raise InputError(f"unknown {kind} '{shown(name)}'; {suggest(shown(name), shipped)}")
@@ -170,7 +160,6 @@ def _load(kind, name, file, source):
 
 
 def _bounds(results, file):
-    """Return the smallest and the largest action that a file allows."""
     term, _ = results.get("bounds", (None, None))
     if not isinstance(term, Vector) or len(term.terms) != 2 or names(term):
         raise InputError("found no bounds of actions, expected `def bounds()` that returns two numbers", file, 1)
@@ -179,15 +168,7 @@ def _bounds(results, file):
 
 
 def choices(given: Any, bounds: tuple[float, float]) -> tuple[float, ...]:
-    """Return the actions of a discrete choice as floats.
-
-    Args:
-        given: A list of numbers; empty for no discrete choice.
-        bounds: The smallest and the largest action.
-
-    Raises:
-        InputError: Unless there are at least two numbers, all within the bounds, in ascending order.
-    """
+    """Return the actions of a discrete choice as floats: at least two within the bounds, ascending; empty for none."""
     low, high = bounds
     expected = f"expected 2 to {MOST_CHOICES} ascending numbers from {low:g} to {high:g}"
     if not isinstance(given, list | tuple) or any(isinstance(x, bool) or not isinstance(x, int | float) for x in given):
@@ -200,11 +181,7 @@ def choices(given: Any, bounds: tuple[float, float]) -> tuple[float, ...]:
 
 @cache
 def measure(name: str) -> Measure:
-    """Return a shipped measure by its name. A suffix of the name may select the previous interval.
-
-    Raises:
-        InputError: If no such measure exists.
-    """
+    """Return a shipped measure by its name, whose suffix may select the previous interval."""
     if name.endswith(BEFORE):
         return _measure_before(name, measure(name.removesuffix(BEFORE)))
     file = str(definitions.find_file([MEASURES], name, ".py"))
@@ -234,11 +211,7 @@ def shared_memory() -> tuple[tuple[Register, ...], ...]:
 
 
 def joined(*memories) -> tuple[tuple[Register, ...], ...]:
-    """Return all groups of registers of several formulas, without repetition.
-
-    Raises:
-        InputError: If two registers have the same name.
-    """
+    """Return all groups of registers of several formulas once; InputError if two registers share a name."""
     groups = tuple(dict.fromkeys(chain.from_iterable(memories)))
     count = Counter(each.name for group in groups for each in group)
     if twice := [name for name, number in count.items() if number > 1]:
@@ -257,7 +230,6 @@ def memory_of(signals) -> tuple[tuple[Register, ...], ...]:
 
 @cache
 def _readable(kind):
-    """Return the names that formulas of a kind may read."""
     own = {"observe": {"reward"}, "reward": {*SIMULATED}, "act": {"rate"}}[kind]
     return frozenset({*MEASURED, *shipped_beliefs()} - {"rate"} | own)
 

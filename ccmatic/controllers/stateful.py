@@ -75,12 +75,7 @@ class Stateful:
     def laws(self, view: FlowView) -> Iterator[tuple[str, int, Truth]]:
         """Yield the laws of a sender with this controller, like a model's laws: (law name, t, formula).
 
-        Args:
-            view: The view of the controller's flow, such as `contracts.FlowView`, with a window and with columns for
-                this state.
-
-        Raises:
-            InputError: If an observation is missing at the end of the view, so that the controller never decides.
+        InputError if an observation is missing at the end of the view, so that the controller never decides.
         """
         decides, first = False, None
         program = self._program if view.numeric else None
@@ -113,10 +108,7 @@ class Stateful:
         )
 
     def first_decision(self, view):
-        """Return the first step of a view at which the controller decides.
-
-        Return None if the controller never decides, for example because it has no state.
-        """
+        """Return the first step of a view at which the controller decides; None without one."""
         steps = (Step(self, view, t, None) for t in range(view.horizon))
         return next((step.t for step in steps if self._decides(step, False)), None)
 
@@ -195,13 +187,10 @@ class Stateful:
     def followed(self, view):
         """Return the controller's state as columns by name, and 1 if the controller sends the view's bytes.
 
-        The argument is a view of numbers. The controller's own Python computes the state from the step at which the
-        controller decides. Before this step, and wherever the controller leaves a choice to the network, the state
-        comes from the view.
-
-        Returns:
-            The columns up to the first step at which the controller would send other bytes than the view. Also the
-            ratio of the view's window or rate at this step to the controller's, or 0 if there is no such ratio.
+        The controller's own Python computes the state of a view of numbers, from the step at which the controller
+        decides. Before, and wherever the controller leaves a choice to the network, the state comes from the view. The
+        columns end at the first step at which the controller would send other bytes than the view. The second result is
+        then the ratio of the view's window or rate at this step to the controller's, or 0 if there is no such ratio.
         """
         state = {memory.name: list(view.state[memory.name]) for memory in self.state}
         own, program, decides = replace(view, state=state), self._program, False
@@ -217,10 +206,7 @@ class Stateful:
         return state, 1
 
     def lines_run(self, view: FlowView) -> list[dict[int, bool]]:
-        """Return the lines of its source that ran at each step of an execution; see `Controller.lines_run`.
-
-        Before the first step at which the controller decides, only `send` runs.
-        """
+        """As `Controller.lines_run`; before the first step at which the controller decides, only `send` runs."""
         lines = Lines()
         program, every, decides = self._compiled(lines), [], False
         for t in range(view.horizon):
@@ -289,7 +275,6 @@ class Stateful:
 
 
 def _read(several: Iterable[Tree]) -> set[str]:
-    """Return the names that occur in the leaves of several trees."""
     return {leaf.name for leaf in several if isinstance(leaf, Name)}
 
 

@@ -7,17 +7,7 @@ from ccmatic.records import PolicyFile, read_record
 
 
 def find_program(name: str | Path) -> tuple[Path, str]:
-    """Find a controller's file and read its program.
-
-    Args:
-        name: The path of a Python or ONNX file, or the name of a controller that ccmatic ships.
-
-    Returns:
-        The path, and the text of the program.
-
-    Raises:
-        InputError: If the file does not exist, or contains no program.
-    """
+    """Return the path and the text of a controller in a Python or ONNX file, or of a shipped controller's name."""
     path = definitions.find_file(definitions.CONTROLLERS, name, ".py")
     if path.suffix == ".onnx":
         from ccmatic.language import onnx_file  # imported here, so that reading Python does not load NumPy
@@ -29,7 +19,7 @@ def find_program(name: str | Path) -> tuple[Path, str]:
 
 
 def _not_linear(path: Path) -> InputError:
-    """Return the error that a trained policy is no program for solvers, with the reason."""
+    """Say why a trained policy is no program for solvers."""
     policy = read_record(read_text(path), PolicyFile, str(path))
     word, _, envelope = policy.act.partition(":")
     expected = "an ONNX network of Relu whose inputs are terms of rates (docs/controllers.md)"

@@ -32,7 +32,7 @@ _COUNTLESS = 10**9
 
 
 def too_deep(module: ast.Module) -> ast.AST | None:
-    """Return a syntax node that is nested more than MAX_DEPTH levels deep, or None if there is no such node."""
+    """Return a syntax node that is nested more than MAX_DEPTH levels deep, if any."""
     level: list[ast.AST] = [module]
     for _ in range(MAX_DEPTH):
         level = [child for node in level for child in ast.iter_child_nodes(node)]
@@ -76,8 +76,6 @@ class Extent(NamedTuple):
 
 
 class Extents(Walker[Extent]):
-    """Compute the Extent of each tree."""
-
     def __init__(self) -> None:
         super().__init__()
         self.names, self.value = Names(), Value()

@@ -17,15 +17,9 @@ class Literals:
         self.lines = [line.encode() for line in re.split("\r\n?|\n", source)]
 
     def text(self, node: ast.expr) -> str:
-        """Return the source text of a node."""
         if node.lineno != node.end_lineno:
             return ast.unparse(node)
         return self.lines[node.lineno - 1][node.col_offset : node.end_col_offset].decode()
 
     def value(self, node: ast.Constant) -> Fraction:
-        """Return the exact number that a literal spells.
-
-        Raises:
-            InputError: If the literal has too many digits.
-        """
         return exact(node.value if isinstance(node.value, int) else self.text(node).replace("_", ""))

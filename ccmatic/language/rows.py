@@ -21,10 +21,7 @@ class RowReader(Scope):
     """A reader of lists, and of functions on lists."""
 
     def is_row(self, node: ast.expr) -> bool:
-        """Return whether a node denotes a list.
-
-        An item of a nested list may be a list, so such items count as lists.
-        """
+        """An item of a nested list may be a list, so such items count as lists."""
         while isinstance(node, ast.Subscript):
             node = node.value
         match node:
@@ -35,7 +32,6 @@ class RowReader(Scope):
         return isinstance(node, ast.List | ast.ListComp)
 
     def row(self, node: ast.expr) -> Row:
-        """Read a list."""
         match node:
             case ast.List(elts=nodes) if not any(isinstance(each, ast.Starred) for each in nodes):
                 self.count(node)
@@ -82,7 +78,6 @@ class RowReader(Scope):
         self.fail(node, f"found `{ast.unparse(node)}`, expected a whole number made of constants")
 
     def range(self, node: ast.Call) -> Row:
-        """Read `range(…)` as a list of numbers."""
         ends = [self.whole_number(each) for each in node.args]
         if not 1 <= len(ends) <= 3 or node.keywords or ends[2:] == [0]:
             self.fail(node, f"found `{ast.unparse(node)}`, expected a range such as range(1, 5)")
@@ -91,7 +86,6 @@ class RowReader(Scope):
         return Row((Number(Fraction(number)), NUMBER if number else None) for number in numbers)
 
     def zipped(self, node: ast.Call) -> Row:
-        """Read `zip(…)` for lists of equal length."""
         rows = [self.row(each) for each in node.args]
         if not rows or node.keywords or len(set(map(len, rows))) > 1:
             self.fail(node, f"found `{ast.unparse(node)}`, expected lists of one length")
@@ -142,7 +136,6 @@ class RowReader(Scope):
         return None
 
     def sum(self, node: ast.Call) -> Term:
-        """Read `sum(…)`."""
         several = self.several(node)
         if several is None:
             self.fail(node, f"found `{ast.unparse(node)}`, expected the sum of a list or of a comprehension")
@@ -150,14 +143,12 @@ class RowReader(Scope):
         return added(trees, node.lineno), unit
 
     def length(self, node: ast.Call) -> Term:
-        """Read `len(…)`."""
         if len(node.args) != 1 or node.keywords or not self.is_row(node.args[0]):
             self.fail(node, f"found `{ast.unparse(node)}`, expected the length of a list")
         number = Fraction(len(self.row(node.args[0])))
         return Number(number), NUMBER if number else None
 
     def quantified(self, node: ast.Call, called: str, several: Sequence[Reading]) -> Tree:
-        """Read `all(…)` or `any(…)` of conditions."""
         conditions = [tree for _, tree, unit in several if unit == CONDITION and not isinstance(tree, Row)]
         if len(conditions) < len(several):
             self.fail(node, f"found `{ast.unparse(node)}`, expected {called} of comparisons")
@@ -192,7 +183,7 @@ class RowReader(Scope):
         return Row((Item(layer, index), unit) for index in range(len(rows)))
 
     def vector(self, terms: tuple[Tree, ...]) -> Tree:
-        """Return the Vector of terms. If the terms are all components of an existing vector, return that vector."""
+        """If the terms are all components of an existing vector, return that vector."""
         match terms:
             case [Item(Local(_, Affine(rows)) as whole), *_] if len(terms) == len(rows):
                 places = [each.index for each in terms if isinstance(each, Item) and each.vector is whole]
@@ -201,7 +192,6 @@ class RowReader(Scope):
         return Vector(terms)
 
     def numbers(self, node: ast.Call, row: Row) -> tuple[Fraction, ...]:
-        """Return the numbers in a list that contains only constants."""
         self.count(node, len(row))
         numbers = []
         for tree, unit in row:

@@ -30,23 +30,13 @@ Reading: TypeAlias = "tuple[ast.expr, Tree | Row, Unit | str | None]"
 
 
 class Row(tuple[Meaning, ...]):
-    """A list in the form in which the reader stores it: a (tree, unit) pair per item.
-
-    A nested list is a (Row, LIST) pair.
-    """
+    """A (tree, unit) pair per item of a list. A nested list is a (Row, LIST) pair."""
 
     __slots__ = ()
 
 
 class Scope:
-    """The meanings of names at one place in a source.
-
-    Args:
-        source: The text.
-        units: The units, by name, of the parameters that the source may read.
-        reserved: Further names to which the source may not assign.
-        file: The file of the source, for messages.
-    """
+    """The meanings of names at one place in a source; `units` are those of the parameters that it may read."""
 
     def __init__(
         self, source: str, units: Mapping[str, Unit | str], reserved: Collection[str], file: str | None
@@ -71,7 +61,6 @@ class Scope:
         return name in self.reserved or name in self._others
 
     def fail(self, node: ast.AST, message: str) -> NoReturn:
-        """Raise InputError with the line of a syntax node and a message."""
         raise InputError(message, self.file, getattr(node, "lineno", None))
 
     def whole(self, node: ast.AST, tree: Tree) -> Tree:
@@ -86,7 +75,6 @@ class Scope:
             self.fail(node, reason)
 
     def name(self, node: ast.Name) -> Meaning:
-        """Return the meaning of a name, which is an assigned name or a parameter."""
         name = node.id
         self.count(node)
         if name in self.names:
@@ -104,11 +92,9 @@ class Scope:
         return Name(name), self.units[name]
 
     def value(self, node: ast.expr) -> Meaning:
-        """Read an expression that may be assigned: a term, a condition or a list."""
         raise NotImplementedError
 
     def expression(self, node: ast.expr) -> Term:
-        """Read a term."""
         raise NotImplementedError
 
     def alike(
@@ -127,12 +113,10 @@ class Scope:
 
 
 def as_term(meaning: Meaning) -> Term | None:
-    """Return a meaning as a term; None if the meaning is a condition or a list."""
     what, unit = meaning
     return None if isinstance(what, Row) or isinstance(unit, str) else (what, unit)
 
 
 def as_condition(meaning: Meaning) -> Tree | None:
-    """Return a meaning as a condition; None if the meaning is a term or a list."""
     what, unit = meaning
     return None if isinstance(what, Row) or unit != CONDITION else what

@@ -30,7 +30,6 @@ def observation_of(statement: ast.stmt) -> tuple[str, str] | None:
 
 
 def is_assignment(statement: ast.stmt) -> bool:
-    """Return whether a statement has the form `name = expression` or `name += expression`."""
     match statement:
         case ast.Assign(targets=[ast.Name()]) | ast.AugAssign(target=ast.Name()):
             return True
@@ -38,7 +37,6 @@ def is_assignment(statement: ast.stmt) -> bool:
 
 
 def assignment(statement: ast.stmt) -> tuple[str, ast.expr]:
-    """Return the name and the expression of an assignment."""
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)], value=node):
             return name, node
@@ -49,7 +47,6 @@ def assignment(statement: ast.stmt) -> tuple[str, ast.expr]:
 
 
 def is_constant(statement: ast.stmt) -> TypeGuard[ast.Assign]:
-    """Return whether a statement assigns a number, or a term over numbers, to a name."""
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)], value=node):
             is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
@@ -58,15 +55,11 @@ def is_constant(statement: ast.stmt) -> TypeGuard[ast.Assign]:
 
 
 def is_target(node: ast.AST) -> TypeGuard[ast.Name]:
-    """Return whether a syntax node is a name to which a statement assigns."""
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
 def targets(module: ast.AST) -> Iterator[ast.Name]:
-    """Yield the names to which a syntax tree assigns.
-
-    The result omits the names of comprehensions, because these names have no meaning outside of their comprehension.
-    """
+    """Yield the names to which a tree assigns, except those of comprehensions, which mean nothing outside of them."""
     nodes = [*ast.walk(module)]
     own = {id(name) for node in nodes if isinstance(node, ast.comprehension) for name in ast.walk(node.target)}
     return (node for node in nodes if is_target(node) and id(node) not in own)
@@ -81,12 +74,10 @@ def after_docstring(statements: list[ast.stmt]) -> list[ast.stmt]:
 
 
 def always_returns(statement: ast.stmt) -> bool:
-    """Return whether every path through a statement ends in a return."""
     if isinstance(statement, ast.If):
         return all(block and always_returns(block[-1]) for block in (statement.body, statement.orelse))
     return isinstance(statement, ast.Return)
 
 
 def first_line(statement: ast.AST) -> str:
-    """Return the first line of the text of a statement."""
     return ast.unparse(statement).splitlines()[0]

@@ -15,10 +15,8 @@ _LEAST = {"": Fraction(1), "R_m": Fraction(1)}
 def least_back(back: Tree, since: Mapping[str, str | None]) -> Fraction | None:
     """Return a lower bound on a time offset in steps; None if no bound is known.
 
-    Args:
-        back: The offset: a term over numbers, `step`, R_m, D, `time` and the times of comprehensions.
-        since: For each comprehension, the outermost first: the time that its own time must follow; None if its time
-            ranges over the whole window.
+    `since` has, for each comprehension, the outermost first, the time that its own time must follow; None if its time
+    ranges over the whole window.
     """
     match back:
         case Extreme(pick, terms):

@@ -24,39 +24,26 @@ from ccmatic.language.walker import VectorWalker, Visit, Walker, componentwise
 
 
 def names(tree: Tree) -> frozenset[str]:
-    """Return the names of the parameters that a tree reads."""
     return Names().walk(tree)
 
 
 def value(tree: Tree, values: Mapping[str, Any] | None = None, file: str | None = None) -> Any:
     """Return the exact value of a tree, as in Python: a Fraction, a bool, or for a vector a tuple of Fractions.
 
-    Args:
-        tree: A term or a condition.
-        values: The values of the names in the tree.
-        file: The file of the tree's source, for messages.
-
-    Raises:
-        InputError: If the tree contains a function without exact values, such as tanh.
-        ZeroDivisionError: If Python would also raise it.
+    ZeroDivisionError if Python would raise it; InputError for a function without exact values, such as tanh.
     """
     return Value(values, file).walk(tree)
 
 
 def sign(tree: Tree) -> int:
-    """Return a lower bound on the sign of a term over numbers, R_m, step, MSS and D.
+    """Return 1 if a term over numbers, R_m, step, MSS and D is above 0, 0 if it is at least 0, else -1.
 
     These constants are above 0, except D, which may be 0.
-
-    Returns:
-        1 if the term is above 0, 0 if the term is at least 0, and -1 if neither is known.
     """
     return Sign().walk(tree)
 
 
 class Names(Walker[frozenset[str]]):
-    """Computes the names of the parameters that a tree reads."""
-
     def visit_Name(self, node: Name) -> frozenset[str]:
         return frozenset((node.name,))
 
@@ -67,8 +54,6 @@ class Names(Walker[frozenset[str]]):
 
 
 class Value(VectorWalker):
-    """Computes the exact value of a tree, as `value` describes."""
-
     WORLD = "exact value"
 
     def __init__(self, values: Mapping[str, Any] | None = None, file: str | None = None) -> None:
@@ -117,8 +102,6 @@ class Value(VectorWalker):
 
 
 class Sign(Walker[int]):
-    """Computes the sign of a term, as `sign` describes."""
-
     def visit_Number(self, node: Number) -> int:
         return (node.value > 0) - (node.value < 0)
 

@@ -8,7 +8,6 @@ from ccmatic.language.walker import Visit, Walker
 
 
 def width(tree: Tree) -> int | None:
-    """Return the number of components of a vector; None for a scalar."""
     return _Width().walk(tree)
 
 
@@ -50,18 +49,15 @@ class Components:
         self._width = _Width().walk
 
     def of(self, item: Item) -> Tree:
-        """Return the scalar tree of an Item."""
         return self.component(item.vector, item.index)
 
     def all(self, vector: Tree) -> list[Tree]:
-        """Return the scalar trees of all components of a vector."""
         width = self._width(vector)
         if width is None:
             raise TypeError(f"no vector: {vector!r}")
         return [self._item(vector, index) for index in range(width)]
 
     def component(self, vector: Tree, index: int) -> Tree:
-        """Return the scalar tree of one component."""
         whole = bare(vector)
         if isinstance(whole, Vector):
             return whole.terms[index]

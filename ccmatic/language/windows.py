@@ -52,25 +52,12 @@ class Comprehension(Tree):
 def read_window(
     source: str, units: Mapping[str, Unit | str], beliefs: Mapping[str, Unit | str], file: str | None = None
 ) -> dict[str, tuple[Tree, Unit | str | None]]:
-    """Read the functions of a program over a window of observations.
-
-    Args:
-        source: The text of the program.
-        units: The unit of each observation, by name.
-        beliefs: The unit of each belief that functions read or define, by name.
-        file: The file of the source, for messages.
-
-    Returns:
-        A (tree, unit) pair per function, by name, in source order.
-
-    Raises:
-        InputError: If the text is no such program. The error names the line.
-    """
+    """Read the functions of a program over a window of observations: a (tree, unit) pair per function, by name."""
     return parsed(source, file, _WindowReader(source, units, beliefs, file).functions)
 
 
 def within(tree: Tree) -> tuple[Tree, ...]:
-    """Return the direct subtrees of a tree, including those of a `Comprehension` and of a `Past`."""
+    """Return the direct subtrees, including those of a `Comprehension` and of a `Past`."""
     if isinstance(tree, Comprehension):
         return (tree.term,) if tree.test is None else (tree.term, tree.test)
     if isinstance(tree, Past):
@@ -88,8 +75,6 @@ def reads(tree: Tree, definitions: Mapping[str, Tree]) -> set[str]:
 
 
 class _WindowReader(Reader):
-    """A reader of several functions, each of which returns a condition or a term of any unit."""
-
     takes_tanh = False
 
     def __init__(
@@ -223,17 +208,13 @@ class _WindowReader(Reader):
 
 
 def conjuncts(test: Tree | None) -> list[Tree]:
-    """Return the conditions whose conjunction is `test`. For None, return an empty list."""
     if isinstance(test, Logic) and test.op == "and":
         return [part for each in test.parts for part in conjuncts(each)]
     return [] if test is None else [test]
 
 
 def is_of_times(tree: Tree, index: str) -> bool:
-    """Return whether a condition reads only constants and times, including `index`.
-
-    The truth of such a condition is known before the sender observes anything.
-    """
+    """Return whether a condition reads only constants and times, so that its truth is known before any observation."""
     return reads(tree, {}) <= {*CLOCK, *CONSTANTS, index} and not any(
         isinstance(part, Past | Comprehension) for part in _all(tree)
     )
@@ -246,11 +227,7 @@ def _all(tree: Tree) -> Iterator[Tree]:
 
 
 def comprehension_of(tree: Tree, definitions: Mapping[str, Tree]) -> Comprehension:
-    """Return the `Comprehension` that a tree denotes, directly or through a name in `definitions`.
-
-    Raises:
-        InputError: If the tree denotes something else.
-    """
+    """Return the `Comprehension` that a tree denotes, directly or through a name in `definitions`."""
     while isinstance(tree, Name) and tree.name in definitions:
         tree = definitions[tree.name]
     if not isinstance(tree, Comprehension):

@@ -8,25 +8,17 @@ from ccmatic.language import EXTREMES, VectorWalker, componentwise
 
 
 def bounds(tree, ranges, file=None):
-    """Return sound bounds on a term. The bounds need not be tight if the term reads a name more than once.
+    """Return sound bounds (lower, upper) on a term, or of each component of a vector, from exact ranges of its names.
 
-    Args:
-        tree: A term, or a vector.
-        ranges: The smallest and the largest value of each name that the term reads, as exact numbers.
-        file: The file of the tree's source, for messages.
-
-    Returns:
-        The bounds (lower, upper) as Fractions; for a vector, a tuple of such pairs.
-
-    Raises:
-        InputError: If a divisor may be 0, or a part of the term has no exact bounds. The error names the line.
+    They need not be tight if the term reads a name more than once. InputError if a divisor may be 0, or a part has no
+    exact bounds.
     """
     result = _Bounds(ranges, file).walk(tree)
     return tuple(map(tuple, result)) if isinstance(result, tuple) else tuple(result)
 
 
 class _Range(list):
-    """The lower and upper bound of a number. The class is a list, because a tuple stands for a vector."""
+    """A list (lower, upper), because a tuple stands for a vector."""
 
     __slots__ = ()
 
@@ -49,7 +41,6 @@ class _Bounds(VectorWalker):
         return componentwise(partial(self.joined, node), left, right)
 
     def joined(self, node, left, right):
-        """Return the bounds of a sum, difference, product or quotient of ranges."""
         match node.op:
             case "+":
                 return _Range((left[0] + right[0], left[1] + right[1]))
@@ -67,7 +58,7 @@ class _Bounds(VectorWalker):
         return componentwise(lambda *each: _Range(map(EXTREMES[node.pick], zip(*each, strict=True))), *terms)
 
     def visit_If(self, node):
-        """Return bounds that cover both branches, because bounds do not decide the test."""
+        """Bounds do not decide the test."""
         then, other = (yield node.then), (yield node.other)
         return componentwise(lambda a, b: _Range((min(a[0], b[0]), max(a[1], b[1]))), then, other)
 

@@ -115,7 +115,6 @@ class WindowValues(Values):
         self.over = window.time - jnp.arange(length).reshape(-1, 1, 1)  # steps from each place to now
 
     def function(self, name):
-        """Return the number or condition that a function returns."""
         return self.of(self.program.definitions[name])
 
     def runs(self):

@@ -47,7 +47,6 @@ class Form:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The beliefs and constants that occur in the form."""
         return frozenset[str]().union(*(names_in(term) for term, _ in self.coefficients))
 
     @cached_property
@@ -80,7 +79,6 @@ def linear_forms(domains: Mapping[str, Iterable[Fraction | int | str]]) -> Hole:
 
 
 def names_in(term: str) -> set[str]:
-    """Return the names that occur in a term."""
     return {node.id for node in ast.walk(_tree(term)) if isinstance(node, ast.Name)}
 
 
@@ -97,10 +95,7 @@ _PRODUCTS: dict[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] = 
 
 @lru_cache(maxsize=1024)
 def _tree(term: str) -> ast.expr:
-    """Return the syntax tree of a term: a product or quotient of names and integers.
-
-    Raise InputError for any other text.
-    """
+    """Return the syntax tree of a product or quotient of names and integers; InputError for any other text."""
     try:
         tree = syntax_tree(term, mode="eval").body
     except SyntaxError:
@@ -139,12 +134,10 @@ class Branch(Template[Form]):
     otherwise: Part
 
     def holes(self) -> tuple[Hole, ...]:
-        """Return the holes in source order."""
         return (self.condition, *_holes(self.then), *_holes(self.otherwise))
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The beliefs and constants that a candidate may read."""
         return frozenset[str]().union(*(form.names for hole in self.holes() for form in hole))
 
     def leaves(self) -> list[tuple[Path, int]]:
@@ -152,11 +145,9 @@ class Branch(Template[Form]):
         return list(_leaves(self, 0, ()))
 
     def condition_holes(self) -> set[int]:
-        """Return the indices of the conditions' holes."""
         return {hole for path, _ in self.leaves() for hole, _ in path}
 
     def source(self, forms: Sequence[Form], docstring: str) -> str:
-        """Return the controller whose holes are filled with `forms`."""
         names = sorted(set[str]().union(*(form.names for form in forms)))
         body = _statements(self, iter(forms), "    ")
         return f"def rate({', '.join(names)}):\n    {embedded(docstring)}\n" + "\n".join(body) + "\n"
@@ -181,7 +172,6 @@ class Branch(Template[Form]):
                     yield f"def rate({', '.join(sorted(form.names))}):\n    {body}\n"
 
     def described(self) -> Any:
-        """Return the forms of each hole."""
         return [[str(form) for form in hole] for hole in self.holes()]
 
 

@@ -71,7 +71,6 @@ def _require_reached(links: Sequence[Fraction | int | str], least: Fraction, mos
 
 
 def _lines(levels: int) -> Iterable[str]:
-    """Yield the lines of `update`, a branch for each level."""
     for number in range(levels - 1):
         age = f"({number + 1} * band - 1)" if number else "(band - 1)"
         yield f"    {'elif' if number else 'if'} acked + lost >= sent[R_m + {age} * step]:"

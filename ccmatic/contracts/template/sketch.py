@@ -65,7 +65,6 @@ class Sketch(Template[Choice]):
         return choices
 
     def holes(self) -> tuple[tuple[Choice, ...], ...]:
-        """Return the possible choices for each open number."""
         return self._holes
 
     @cached_property
@@ -75,7 +74,6 @@ class Sketch(Template[Choice]):
         return frozenset(argument.arg for function in functions for argument in function.args.args)
 
     def source(self, forms: Iterable[Choice], docstring: str) -> str:
-        """Return the controller in which the open numbers have the given values."""
         chosen = "".join(f"{choice}\n" for choice in forms)
         return f"{embedded(docstring)}\n\n{chosen}\n{self.text}"
 
@@ -91,5 +89,4 @@ class Sketch(Template[Choice]):
                 yield self.source([*first[:index], choice, *first[index + 1 :]], "A candidate.")
 
     def described(self) -> Any:
-        """Return the text, and the choices for each open number."""
         return [self.text, [[str(choice) for choice in hole] for hole in self._holes]]

@@ -46,15 +46,10 @@ class Template(Generic[F]):
 
     @cached_property
     def size(self) -> int:
-        """The number of candidates."""
         return prod(len(hole) for hole in self.holes())
 
     def forms(self, indices: Sequence[int]) -> tuple[F, ...]:
-        """Return the forms with these indices.
-
-        Raises:
-            InputError: If the number of indices is not the number of holes, or an index is out of range.
-        """
+        """Return the forms with these indices, one for each hole; InputError for any other indices."""
         holes = self.holes()
         if len(indices) != len(holes) or any(
             type(index) is not int or not 0 <= index < len(hole) for index, hole in zip(indices, holes, strict=True)
@@ -64,5 +59,4 @@ class Template(Generic[F]):
         return tuple(hole[index] for hole, index in zip(holes, indices, strict=True))
 
     def candidate(self, indices: Sequence[int]) -> str:
-        """Return the source of a candidate, given the indices of its forms."""
         return self.source(self.forms(indices), "A candidate.")

@@ -45,16 +45,7 @@ OLDEST = 7
 
 
 def read(path: str | Path, memory: bool = False) -> Graph:
-    """Return the network of an ONNX file.
-
-    Args:
-        path: The file.
-        memory: Whether the network may have a unit with memory.
-
-    Raises:
-        InputError: If the package onnx is not installed, the file contains no network, or the network uses unsupported
-            operators.
-    """
+    """Return the network of an ONNX file, which may have a unit with memory if `memory`."""
     model = load_model(path)
     import onnx
 
@@ -69,11 +60,7 @@ def read(path: str | Path, memory: bool = False) -> Graph:
 
 
 def load_model(path: str | Path) -> "onnx.ModelProto":
-    """Return the model in an ONNX file, which `read` may refuse.
-
-    Raises:
-        InputError: If the package onnx is not installed, or the file contains no model or is too large.
-    """
+    """Return the model in an ONNX file, which `read` may refuse."""
     try:
         import google.protobuf.message
         import onnx
@@ -90,27 +77,18 @@ def load_model(path: str | Path) -> "onnx.ModelProto":
 
 
 class _Vector(NamedTuple):
-    """A value of the graph that depends on the inputs: the name of a vector, and the value's shape."""
+    """A value of the graph that depends on the inputs."""
 
     name: str
     shape: tuple[int, ...]
 
 
 class Unfit(Exception):
-    """The error that a node of the graph does not fit its inputs."""
+    """Raised if a node of the graph does not fit its inputs."""
 
 
 def annotate(path: str | Path, notes: Mapping[str, str], out: str | Path) -> None:
-    """Write a copy of an ONNX file with further metadata. The network stays the same.
-
-    Args:
-        path: The ONNX file.
-        notes: The metadata. They replace those with the same key.
-        out: The file of the copy, which may be the same file.
-
-    Raises:
-        InputError: If the file contains no network, or the copy cannot be written.
-    """
+    """Write a copy of an ONNX file with further metadata, which replace those with the same key."""
     read(path)
     import onnx
 
@@ -135,7 +113,6 @@ class _Reader:
         raise InputError(message, self.file)
 
     def graph_of_model(self) -> Graph:
-        """Return the whole network."""
         import onnx
 
         graph = self.model.graph
@@ -187,7 +164,6 @@ class _Reader:
         return array
 
     def node(self, number: int, node: "onnx.NodeProto") -> None:
-        """Add the statement for one node of the graph."""
         kind = node.op_type
         where = f"node {number} ({shown(kind)})"
         domains = ("ai.onnx.ml",) if kind == "Scaler" else ("", "ai.onnx")
@@ -211,7 +187,6 @@ class _Reader:
                 self.arrays[output] = value
 
     def vector(self, name: str, shape: tuple[int, ...], statement: Statement) -> _Vector:
-        """Add a statement for a vector of this name."""
         if prod(shape) > WIDEST:
             raise Unfit(f"makes {prod(shape)} numbers; expected at most {WIDEST}")
         self.statements[name], self.sizes[name] = statement, prod(shape)
@@ -332,13 +307,11 @@ class _Reader:
     def scaled(
         self, name: str, x: _Vector, added: str | None = None, times: Fraction = Fraction(1), sign: int = 1
     ) -> _Vector:
-        """Add the statement `times` times a vector, plus or minus an array."""
         offsets = _spread(self.arrays[added] if added else np.zeros(1), x.shape)
         size = prod(x.shape)
         return self.vector(name, x.shape, Scaled(x.name, (times,) * size, tuple(sign * each for each in offsets)))
 
     def halved(self, name: str, x: _Vector, offset: Fraction) -> _Vector:
-        """Add the statement for half of a vector plus an offset."""
         size = prod(x.shape)
         return self.vector(name, x.shape, Scaled(x.name, (Fraction(1, 2),) * size, (offset,) * size))
 
@@ -356,7 +329,6 @@ class _Reader:
         return self.vector(name, x.shape, Total(x.name, y.name))
 
     def alike(self, x: _Vector, y: _Vector) -> None:
-        """Check that two vectors have the same shape."""
         if prod(x.shape) != prod(y.shape):
             raise Unfit(f"{prod(x.shape)} and {prod(y.shape)} numbers; expected as many")
         if np.broadcast_shapes(x.shape, y.shape) != x.shape:
@@ -404,7 +376,6 @@ class _Reader:
         return self.extreme(name, "min", several)
 
     def extreme(self, name: str, pick: Any, several: tuple[str, ...]) -> _Vector:
-        """Add the statement for the largest or smallest of several values, some of which may be constants."""
         vectors = [self.vectors[each] for each in several if each in self.vectors]
         if not vectors:
             raise Unfit("reads no value that depends on the inputs")

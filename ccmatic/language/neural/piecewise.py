@@ -23,12 +23,10 @@ class Form:
     constant: Fraction = ZERO
 
     def at(self, values: Sequence[Fraction]) -> Fraction:
-        """Return the value of the form at the values of the variables."""
         return sum((factor * values[name] for name, factor in self.factors.items()), self.constant)
 
 
 def combined(pairs: Iterable[tuple[Fraction, Form]], constant: Fraction = ZERO) -> Form:
-    """Return the sum of the forms, each times a factor, plus a constant."""
     factors: dict[int, Fraction] = {}
     for times, form in pairs:
         if not times:
@@ -69,13 +67,7 @@ class Piecewise:
 
 
 def piecewise(graph: Graph) -> Piecewise:
-    """Return a network as a Piecewise.
-
-    The inputs and outputs have the order of the graph, each flattened.
-
-    Raises:
-        InputError: If the network is not piecewise linear.
-    """
+    """Return a network as a Piecewise, with inputs and outputs in the order of the graph, each flattened."""
     vectors: dict[str, list[Form]] = {}
     for name in graph.inputs:
         first = sum(map(len, vectors.values()))
@@ -110,7 +102,6 @@ def _forms(made: Piecewise, statement: Statement, vectors: dict[str, list[Form]]
 
 
 def _extreme(made: Piecewise, sign: Fraction, forms: Sequence[Form]) -> Form:
-    """Return the largest of several forms, or for the sign -1 the smallest."""
     best = forms[0]
     for form in forms[1:]:
         best = combined([(ONE, best), (sign, made.unit(combined([(sign, form), (-sign, best)])))])

@@ -67,10 +67,7 @@ class TermReader(Reader):
         return self.whole(node, tree)
 
     def check_time(self, name: str, unit: Unit | str, node: ast.expr, tree: Tree, few: str) -> None:
-        """Raise InputError unless a term that reads a delay may be assigned to a state variable of unit `time`.
-
-        The term may grow linearly with the delay, or may be a maximum or minimum of such terms.
-        """
+        """State of unit `time` may only grow linearly with a delay, or be a maximum or minimum of such terms."""
         refused = f"sets `{name}` by `{few}`, which is not always known"
         if unit != TIME:
             self.fail(node, f"{refused}; expected `{few}` in a comparison, or in state of unit `time`")
@@ -191,10 +188,9 @@ class TermReader(Reader):
         return super().condition(node)
 
     def comparison(self, node: ast.Compare) -> Tree:
-        """Read a comparison.
+        """A comparison that reads an unknown observation is false.
 
-        Some observations are sometimes unknown. A comparison that reads an unknown observation is false. Therefore, the
-        whole comparison must read the observation, and not only one branch of a conditional term.
+        Therefore, the whole comparison must read the observation, and not only one branch of a conditional term.
         """
         tree = super().comparison(node)
         if few := self.choice_with_few(tree):
@@ -205,11 +201,7 @@ class TermReader(Reader):
         return self.read_names(tree) <= {*KNOWN, "step"}
 
     def is_factor(self, tree: Tree) -> bool:
-        """Return whether an unknown term may be multiplied by the given term.
-
-        Factors are known numbers, counts of whole steps (because these have finitely many values), and conditional
-        terms whose branches are factors.
-        """
+        """Factors are known numbers, counts of whole steps, which have finitely many values, and choices of factors."""
         tree = bare(tree)
         if isinstance(tree, If):
             return self.is_factor(tree.then) and self.is_factor(tree.other)
@@ -287,8 +279,6 @@ class _ProductWithFew(Walker[bool]):
 
 
 class _Has(Walker[bool]):
-    """Decides whether a tree contains a node of a given class."""
-
     def __init__(self, kind: type[Tree]) -> None:
         super().__init__()
         self.kind = kind

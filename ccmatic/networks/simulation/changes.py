@@ -28,7 +28,6 @@ class PathChange:
     loses: bool = False
 
     def instant(self, path):
-        """Return the instant at which the path has changed, in ticks."""
         return _whole((self.at + self.outage) * path.step, "the instant of the change in ticks")
 
     def delay(self, path):
@@ -36,11 +35,7 @@ class PathChange:
         return _whole((self.rtt - 1) * path.step, "the growth of R_m in ticks")
 
     def segments(self, path):
-        """Return the Segments of the link's rate after the first one.
-
-        Raises:
-            InputError: An instant is no whole number of ticks, or the rate is no whole number of bytes.
-        """
+        """Return the Segments of the link's rate after the first one."""
         rate = _whole(path.packet * self.rate, "the bytes that the link serves in the time of a packet")
         room = 0 if path.room is None else int(path.room * self.buffer) * path.packet
         begin = _whole(self.at * path.step, "the beginning of the outage in ticks")

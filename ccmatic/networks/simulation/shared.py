@@ -7,16 +7,12 @@ from ccmatic.networks.simulation.windows import WindowFlow
 
 
 class Shares:
-    """The views of several flows of one Simulation. Iteration yields the view of each flow.
+    """The views of several flows of one Simulation that has sent no packet yet.
 
     In each step, the packets of all flows reach the link evenly spaced, and the last packet arrives at the end of the
     step. The packets of a flow are spread among the packets of the other flows. If a flow's packets came in a burst at
     the end of the step, they would wait for a link that was idle earlier in the step. The laws of a link of constant
     rate exclude this.
-
-    Args:
-        simulation: A Simulation that has sent no packet yet.
-        flows: The number of flows.
     """
 
     def __init__(self, simulation, flows):
@@ -29,14 +25,7 @@ class Shares:
         return iter(self._shares)
 
     def send(self, counts):
-        """Send for a step.
-
-        Args:
-            counts: The number of packets of each flow.
-
-        Returns:
-            For each flow, the list that Simulation.send returns.
-        """
+        """Send this many packets of each flow in a step, and return what Simulation.send returns for each flow."""
         order = [flow for _, flow in sorted((Fraction(i, n), flow) for flow, n in enumerate(counts) for i in range(n))]
         accepted = self.simulation.send(len(order))
         self.flow_of += order
@@ -52,19 +41,13 @@ class Shares:
 
 
 class SharedLink(Shares):
-    """Shares of flows that send by windows.
-
-    Args:
-        simulation: A Simulation that has sent no packet yet.
-        senders: A StatefulSender for each flow.
-    """
+    """Shares of flows that send by windows: a StatefulSender for each flow."""
 
     def __init__(self, simulation, senders):
         super().__init__(simulation, len(senders))
         self.flows = [WindowFlow(share, sender) for share, sender in zip(self, senders, strict=True)]
 
     def step(self):
-        """Simulate the next step of all flows."""
         own = self.send([flow.packets() for flow in self.flows])
         for window, accepted in zip(self.flows, own, strict=True):
             window.learn(accepted)
@@ -81,13 +64,11 @@ class _Share:
         self.observation = self._observe(0)
 
     def sent(self, accepted):
-        """Record the packets that the flow sent, and whether the link accepted each of them."""
         self._detected, self._latest = self._lost, len(accepted)
         self._sent += len(accepted)
         self._lost += len(accepted) - sum(accepted)
 
     def receive(self, packets):
-        """End a step in which these packets, given by their numbers, were delivered."""
         self._step += 1
         if packets:
             self._delivered += len(packets)

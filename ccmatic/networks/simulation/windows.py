@@ -28,9 +28,6 @@ class WindowFlow:
         detected: The number of losses that the sender has detected by later acknowledgements.
         offers: A function for an application that pauses, as in `Simulation.send`. None means that the application
             always has packets to send.
-
-    Raises:
-        InputError: If the link drops packets that already wait in its queue.
     """
 
     def __init__(self, simulation, sender, offers=None):
@@ -43,11 +40,9 @@ class WindowFlow:
         self._before = []  # For each lost packet: the number of earlier packets that were not lost.
 
     def step(self):
-        """Simulate the next step."""
         self.learn(self.simulation.send(self.packets(), self.offers))
 
     def packets(self):
-        """Return the number of packets that the flow sends in the next step."""
         step, packet = self._observe(), self.simulation.path.packet
         self.seen = step
         self.sender.step(step)

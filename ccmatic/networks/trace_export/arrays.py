@@ -193,7 +193,6 @@ def _described(scaled):
 
 
 def _scaled(scaled, name, unit):
-    """Return a column of the trace that has this unit, converted to bytes and seconds."""
     factor = {BYTES: scaled.byte, RATE: scaled.byte / scaled.step, TIME: scaled.step}.get(unit, 1)
     return tuple(value * factor for value in scaled.column(name))
 

@@ -26,11 +26,7 @@ _MS = Fraction(1, 1000)
 
 
 def content(scaled, lead=0):
-    """Return the file's text for a ScaledTrace that begins after `lead` whole ms, and notes on omissions of the file.
-
-    Raises:
-        InputError: If mm-link could not reproduce the trace from the file.
-    """
+    """Return the file's text for a ScaledTrace that begins after `lead` whole ms, and notes on omissions."""
     _check(scaled)
     lines = [lead + ms for ms in _lines(scaled)]
     return "".join(f"{ms}\n" for ms in lines), list(_notes(scaled, lead, lines[-1]))

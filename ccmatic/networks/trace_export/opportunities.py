@@ -41,7 +41,6 @@ class Opportunities:
 
     @staticmethod
     def load(path):
-        """Read a link trace. If the file is no link trace, raise InputError, which names the place of the mistake."""
         with located(str(path)):
             return _parse(read_text(path).splitlines())
 

@@ -20,9 +20,6 @@ class Scale:
         rate: The link's rate C in bytes per second.
         rtt: The propagation delay R_m in seconds.
         packet: The whole number of bytes in a packet.
-
-    Raises:
-        InputError: If a packet is larger than C·R_m, the bytes of a step.
     """
 
     rate: Fraction
@@ -41,7 +38,6 @@ class Scale:
 
     @property
     def bdp(self):
-        """The bandwidth-delay product C·R_m in bytes."""
         return self.rate * self.rtt
 
 
@@ -61,9 +57,6 @@ class ScaledTrace:
         buffer: The buffer β in bytes, or None if it is infinite.
         queue: The bytes that are sent and not yet served at t = 0.
         allow_code: Whether the trace's model may be a file, whose code then runs, as in `definitions.load`.
-
-    Raises:
-        InputError: If no link with a queue has these columns.
     """
 
     def __init__(self, trace, scale, allow_code=False):
@@ -88,7 +81,6 @@ class ScaledTrace:
 
     @cached_property
     def model(self):
-        """The trace's Model. Raise InputError if this model does not exist, or if its code may not run."""
         return load_definition("models", "MODEL", self.trace.query.get("model"), self.allow_code)
 
     @property
@@ -98,11 +90,7 @@ class ScaledTrace:
 
     @cached_property
     def state(self):
-        """The unit of each column that holds a state of a sender.
-
-        Raises:
-            InputError: If the trace's controller does not fit the model.
-        """
+        """The unit of each column that holds a state of a sender."""
         if self.trace.controller is None:
             return {}
         observations = self.model.observations
@@ -116,22 +104,19 @@ class ScaledTrace:
         }
 
     def column(self, name):
-        """Return a column of the trace, in the trace's units. Raise InputError if the trace lacks this column."""
         if name not in self.trace.columns:
             raise InputError(f"the trace has no column {name}")
         return self.trace.columns[name]
 
     @property
     def steps(self):
-        """The number of steps between the trace's instants."""
         return self.trace.horizon - 1
 
     def instant(self, t):
-        """Return the end of step t, in seconds."""
         return t * self.step
 
     def inflight(self):
-        """Return the bytes in flight beyond the propagation delay at each t: A - L - S (sent - lost - served)."""
+        """The bytes in flight beyond the propagation delay at each t: A - L - S (sent - lost - served)."""
         return tuple(sent - served for sent, served in zip(self.through, self.columns["S"], strict=True))
 
     def full(self, t):
@@ -163,7 +148,6 @@ class ScaledTrace:
         return max(*self.inflight(), *(waiting for t in self.lossy() for waiting in self.inflight_when_full(t)))
 
     def fastest(self, column):
-        """Return the largest growth of a cumulative column in a step, in bytes per second."""
         return max(after - before for before, after in pairwise(column)) / self.step
 
     def lossy(self):
@@ -231,7 +215,6 @@ def number(value):
 
 
 def milliseconds(seconds):
-    """Return seconds as text in milliseconds."""
     return f"{number(seconds * 1000)} ms"
 
 

@@ -20,16 +20,7 @@ FROM_BELOW, FROM_ABOVE = 6, 7
 
 
 def draw_trace(trace, path, model=None):
-    """Draw a trace of any number of flows.
-
-    Args:
-        trace: The Trace.
-        path: The file: PNG, SVG or PDF, by the suffix of its name.
-        model: The trace's Model. The default is the shipped model that the trace names, if ccmatic ships it.
-
-    Raises:
-        InputError: If the file cannot be written, matplotlib is missing, or the trace lacks a value for the drawing.
-    """
+    """Draw a trace of any number of flows as PNG, SVG or PDF; the model is by default the one that the trace names."""
     require(path)
     size, compose = _composer(trace, model)
     with canvas.figure(path, size, layout=None) as drawn:
@@ -61,7 +52,6 @@ def plot(trace):
 
 
 def _composer(trace, model=None):
-    """Return the size of a drawing in inches, and a function that draws the trace on a Figure."""
     if count(trace) > 1:
         lanes = Lanes.of(trace, model)
         return (canvas.WIDTH, lane_drawing.height(lanes)), partial(lane_drawing.compose, trace=trace, lanes=lanes)
@@ -70,7 +60,6 @@ def _composer(trace, model=None):
 
 
 def _compose(figure, trace, samples):
-    """Draw a heading, four panels over one axis of time, and a caption."""
     window, beliefs = {"Window ($C·R_m$)": _draw_window}, {"What the sender believes of $C$ ($C$)": _draw_bounds}
     painters = {
         "Bytes since the start ($C·R_m$)": _draw_bytes,
@@ -187,8 +176,5 @@ def _draw_points(axes, points, samples, marker="o", linestyle="", **line):
 
 
 def _held(axes, values):
-    """Return times and values of a belief.
-
-    A value lasts until the next value, and the last value until the panel's edge.
-    """
+    """A value lasts until the next value, and the last value until the panel's edge."""
     return [*range(len(values)), axes.get_xlim()[1]], [*values, values[-1]]

@@ -8,7 +8,6 @@ PANEL, STRIP, BETWEEN = 1.05, 0.24, 0.5
 
 
 def height(lanes):
-    """Return the height of a drawing of Lanes, in inches."""
     charts = [chart for _, chart in _titled(lanes)]
     return 1.6 + sum(map(_height, charts)) + BETWEEN * (len(charts) - 1)
 

@@ -15,20 +15,11 @@ def is_curved(tree):
 
 
 def curved(writer, tree):
-    """Write a term in single floats.
+    """Write a term in single floats, with the variables and functions of an Expression.
 
     The largest parts that contain neither a function nor a layer are computed exactly, in integers, and then rounded to
-    floats. Therefore the difference of two large counts loses no precision.
-
-    Args:
-        writer: An Expression, which declares the required variables and functions.
-        tree: The term.
-
-    Returns:
-        The C expression, of type float.
-
-    Raises:
-        InputError: If a condition reads a nonlinear function. C code cannot decide such a condition exactly.
+    floats. Therefore the difference of two large counts loses no precision. No condition may read a nonlinear function,
+    because C code cannot decide it exactly.
     """
     name = f"{writer.prefix}_network_{len(writer.functions) + 1}"
     inputs = _Inputs(writer)
@@ -46,10 +37,7 @@ def curved(writer, tree):
 
 
 class _Inputs(Walker):
-    """Replaces the largest parts of a term that C code represents exactly. A name stands for each replaced part.
-
-    `words` has the C expression, of type float, for each of these names.
-    """
+    """Replaces the largest parts that C code represents exactly by names; `words` has their C expressions as floats."""
 
     WORLD = "meaning in C"
 
@@ -95,8 +83,6 @@ class _Inputs(Walker):
 
 
 class _IsInexact(Walker):
-    """Decides whether a term has a part that integers cannot express: a function, a layer, or an unknown divisor."""
-
     def __init__(self, writer):
         super().__init__()
         self.writer = writer

@@ -17,12 +17,7 @@ LARGEST = 2**40
 
 
 class Decision(Expression):
-    """Writes the decision of a controller.
-
-    Args:
-        controller: The controller.
-        jitter: D in steps.
-        prefix: The prefix of the functions that the C code calls.
+    """Writes the decision of a controller, with the prefix of the functions that the C code calls.
 
     Attributes:
         lines: The statements of a C function that returns the rate in bytes per step, rounded down and at least 0. The
@@ -30,9 +25,6 @@ class Decision(Expression):
             the function returns the allowed rate nearest to the variable `wanted`, a `uint64_t`.
         error: The largest error of the rate, in words; None if rounding down is the only source of error.
         headers: The names of the optional runtime headers that the code needs.
-
-    Raises:
-        InputError: If a comparison does not fit integers of 64 bits, or a divisor is 0.
     """
 
     def __init__(self, controller, jitter, prefix="ccm"):

@@ -13,20 +13,10 @@ _LOGIC = {"and": " && ", "or": " || "}
 
 
 def float_function(name, tree, inputs):
-    """Write a term as a C function.
+    """Write a term as `static inline void NAME(const float in[], float out[])`, with its arrays of constants.
 
-    Args:
-        name: The function's name.
-        tree: A term. A scalar counts as a vector with one component.
-        inputs: The names that the term may read, in the order of the array `in`. If a single name is a vector, the
-            vector is the whole array `in`.
-
-    Returns:
-        The C source, with arrays of constants and the function `static inline void NAME(const float in[], float
-        out[])`. The code calls functions of `floats.h`.
-
-    Raises:
-        InputError: If the term reads another name, or has a part that is not a number. The error names the line.
+    `inputs` has the names that the term may read, in the order of the array `in`. If a single name is a vector, it is
+    the whole array. A scalar counts as a vector with one component. The code calls functions of `floats.h`.
     """
     writer = _Writer(name, inputs)
     outputs = writer.outputs(writer.walk(tree))
@@ -58,8 +48,6 @@ class _Array(str):
 
 
 class _Truth(str):
-    """A C expression that is true or false."""
-
     __slots__ = ()
 
 
@@ -76,12 +64,10 @@ class _Writer(Walker):
         self.arrays, self.statements, self.locals = [], [], 0
 
     def fresh(self, name="x"):
-        """Return a name that is not yet in use."""
         self.locals += 1
         return f"{name}_{self.locals}"
 
     def outputs(self, result):
-        """Return the statements that write a result to `out`."""
         if isinstance(result, tuple):
             return [f"out[{place}] = {_text(value)};" for place, value in enumerate(result)]
         if isinstance(result, _Array):
@@ -89,10 +75,7 @@ class _Writer(Walker):
         return [f"out[0] = {_text(result)};"]
 
     def each_component(self, expression, *values):
-        """Apply a scalar expression to values, or to each of their components.
-
-        Arrays require a loop over the components.
-        """
+        """Apply a scalar expression to values, or to each of their components; arrays require a loop over them."""
         sizes = {value.size if isinstance(value, _Array) else len(value) for value in values if _is_vector(value)}
         if not sizes:
             return expression(*values)
@@ -108,7 +91,6 @@ class _Writer(Walker):
         return made
 
     def as_array(self, value):
-        """Return a vector as an array."""
         if isinstance(value, _Array):
             return value
         made = _Array(self.fresh(), len(value))
@@ -201,7 +183,6 @@ def _is_vector(value):
 
 
 def _text(value):
-    """Return the C expression of a scalar."""
     return float_literal(value) if isinstance(value, Fraction) else value
 
 

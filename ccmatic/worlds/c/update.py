@@ -48,14 +48,9 @@ _CALLED = {"served": "acked"}
 
 
 class Update(Expression):
-    """Writes C code for a controller.
+    """Writes C code for a controller with R_m and D in steps.
 
     In this code, `was` is the state before a step, and `seen[n]` holds the observations of n steps ago.
-
-    Args:
-        controller: The controller.
-        R: R_m in steps.
-        jitter: D in steps.
 
     Attributes:
         past: The age, in steps, of the oldest observation that the code reads.
@@ -103,10 +98,7 @@ class Update(Expression):
         return name in self.observations and self.observations[name].few
 
     def observation(self, leaf, name=None, more=0):
-        """Return the C expression of the observation that a leaf reads, `more` steps earlier.
-
-        `name` replaces the leaf's own name.
-        """
+        """Return the C expression of the observation that a leaf reads, or of `name` there, `more` steps earlier."""
         back = more + (self.constant(leaf.back) if isinstance(leaf, Past) else 0)
         if back.denominator != 1 or not 0 <= back <= LONGEST_PAST:
             problem = (
@@ -117,10 +109,7 @@ class Update(Expression):
         return f"seen[{back}].{name or _CALLED.get(leaf.name, leaf.name)}"
 
     def update(self, tree):
-        """Return C statements for a tree.
-
-        These statements set the state `m`, and return whether the step is possible.
-        """
+        """Return C statements that set the state `m`, and return whether the step is possible."""
         return self.statements(as_sent(tree), self.ended)
 
     def ended(self, tree):
@@ -225,9 +214,6 @@ class _InLaw(Update):
 
 
 def kept(memory, value):
-    """Return the integer that exported code stores for a new value of state.
-
-    The integer counts units of the state's memory.
-    """
+    """Return the integer, in units of the memory, that exported code stores for a new value of state."""
     parts = value * ONE[memory.unit]
     return max(-LARGEST, min(LARGEST, ceil(parts) if memory.is_upper else floor(parts)))

@@ -7,18 +7,10 @@ _RAN, _DECIDED = "a line ran", "a condition was decided"
 
 
 class Lines(dict):
-    """The lines that ran, by number.
-
-    The entry of an `if` or `elif` line is the value of its condition; other entries are True.
-    """
+    """The lines that ran, by number: an `if` or `elif` with its condition's value, others with True."""
 
     def mark(self, function, scope):
-        """Change a function so that it records in this object which of its lines run.
-
-        Args:
-            function: The syntax of the function, which is changed.
-            scope: The names that the function's Python may use. `mark` adds two names.
-        """
+        """Change a function so that it records here which of its lines run; `scope` gets two names for this."""
         scope[_RAN] = self._ran
         scope[_DECIDED] = self._decided
         function.body = _marked(function.body)
@@ -33,10 +25,7 @@ class Lines(dict):
 
 
 def _marked(statements):
-    """Return the statements, with a call before each one that records its lines.
-
-    A condition itself records its outcome.
-    """
+    """Precede each statement by a call that records its lines; a condition itself records its outcome."""
     marked = []
     for statement in statements:
         if isinstance(statement, ast.If):
@@ -53,6 +42,6 @@ def _is_docstring(statement):
 
 
 def _call(name, place, *arguments):
-    """Return the syntax of a call. Its last arguments are the first and the last line of a place in the source."""
+    """The last arguments are the first and the last line of a place in the source."""
     lines = [ast.Constant(place.lineno), ast.Constant(place.end_lineno)]
     return ast.copy_location(ast.Call(ast.Name(name, ast.Load()), [*lines, *arguments], []), place)

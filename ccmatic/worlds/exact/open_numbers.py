@@ -40,10 +40,7 @@ class UncertainNumber:
         return -self + other
 
     def __mul__(self, factor):
-        """Multiply by a factor.
-
-        The product of two UncertainNumbers gets no ends, because only comparisons use such a product.
-        """
+        """The product of two UncertainNumbers gets no ends, because only comparisons use such a product."""
         if isinstance(factor, UncertainNumber):
             return UncertainNumber(_product(self.number, factor.number), None, None)
         number, low, high = (_product(each, factor) for each in ends(self))
@@ -74,12 +71,12 @@ class UnknownNumber(UncertainNumber):
 
 
 def ends(number):
-    """Return three values for a number: the value that comparisons use, the lower end and the upper end."""
+    """Return the value that comparisons use, the lower end and the upper end of a number."""
     return (number.number, number.low, number.high) if isinstance(number, UncertainNumber) else (number,) * 3
 
 
 def extreme(pick, values):
-    """Return the largest or the smallest of several numbers; `pick` is max or min.
+    """Return the largest or smallest number.
 
     If all numbers are observations and one of them is unknown, the result is also unknown. The formulas for solvers
     treat unknown observations in the same way.
@@ -100,10 +97,7 @@ def extreme(pick, values):
 
 
 class Options:
-    """The allowed values of a state variable: any number in one of several ranges.
-
-    A range is a pair of ends, or a pair of truth values.
-    """
+    """The allowed values of a state variable: one or several ranges, each a pair of ends, or of truth values."""
 
     def __init__(self, ranges):
         self.ranges = ranges

@@ -12,10 +12,7 @@ from ccmatic.worlds.exact.rates import BUILT_IN, no_tanh, with_fractions
 
 
 class ObservedNumber(Fraction):
-    """An observation at a step.
-
-    The syntax `[back]` gives the observation of an earlier step: `back` is the time in between.
-    """
+    """An observation at a step; `[back]` gives that of `back` before."""
 
     def __new__(cls, number, before):
         made = super().__new__(cls, number)
@@ -27,10 +24,7 @@ class ObservedNumber(Fraction):
 
 
 class ObservedTruth:
-    """An observed condition at a step.
-
-    The syntax `[back]` gives the condition of an earlier step: `back` is the time in between.
-    """
+    """An observed condition at a step, as ObservedNumber."""
 
     def __init__(self, truth, before):
         self.truth, self.before = truth, before
@@ -43,17 +37,11 @@ class ObservedTruth:
 
 
 class OneOf(tuple):
-    """Several allowed values of a state variable.
-
-    The network chooses one of them. The controller does not read the result in the same step.
-    """
+    """Several values from which the network chooses. The controller does not read the result in the same step."""
 
 
 class Within(NamedTuple):
-    """A range of allowed values of a state variable.
-
-    The network chooses from the range, or the range bounds a law that does not run.
-    """
+    """A range from which the network chooses, or which bounds a law that does not run."""
 
     low: Fraction | UncertainNumber
     high: Fraction | UncertainNumber
@@ -64,15 +52,7 @@ class _Impossible(Exception):
 
 
 class Program:
-    """A compiled source together with the beliefs that the source reads.
-
-    Args:
-        source: The text.
-        file: The file of the text, for messages.
-        state: The names of the controller's state, which `update` then returns.
-        beliefs: As in `add_beliefs`.
-        lines: The Lines that record which lines of the source run, or None for no record.
-    """
+    """A compiled source with the beliefs that it reads. `update` returns the `state`."""
 
     def __init__(self, source, file, state, beliefs=MappingProxyType({}), lines=None):
         self._scope = {**BUILT_IN, "max": _extreme(max), "min": _extreme(min)}
@@ -93,7 +73,7 @@ class Program:
         exec(compile(ast.fix_missing_locations(module), file, "exec"), self._scope)
 
     def outcome(self, arguments):
-        """Return the Options that `update` leaves for each piece of state, by name; None if an assumption fails."""
+        """Return the Options that `update` leaves for each piece of state; None if an assumption fails."""
         function = self._scope["update"]
         names = function.__code__.co_varnames[: function.__code__.co_argcount]
         try:
@@ -111,7 +91,7 @@ class Program:
 
 
 def _return_state(function, state):
-    """Change `update` so that the function takes all state as parameters, and returns the final values of the state."""
+    """Change `update` so that it takes all state as parameters, and returns the final values of the state."""
     given = {argument.arg for argument in function.args.args}
     function.args.args += [ast.arg(name) for name in state if name not in given]
     values = [ast.Name(name, ast.Load()) for name in state]
@@ -119,21 +99,14 @@ def _return_state(function, state):
 
 
 def _leave_laws_out(function):
-    """Remove the law from each `bounded(law, low, high)`, because a law may have no exact value.
-
-    Only the bounds remain.
-    """
+    """Keep only the bounds of each `bounded(law, low, high)`, because a law may have no exact value."""
     for node in ast.walk(function):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "bounded":
             del node.args[0]
 
 
 def _options(made, before):
-    """Return the Options for a piece of state after `update`.
-
-    If the new value depends on an unknown delay, the Options allow any delay. In this case, the state may also stay
-    unchanged.
-    """
+    """If the new value depends on an unknown delay, any delay is allowed, and the state may also stay unchanged."""
     several = made if isinstance(made, OneOf) else (made,)
     ranges = []
     for each in several:

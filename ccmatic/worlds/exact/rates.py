@@ -23,7 +23,6 @@ class Row(list):
 
 
 def affine(weights, vector, bias):
-    """Return weights·vector + bias, the output of a network layer."""
     return Row(
         sum((weight * x for weight, x in zip(row, vector, strict=True)), start)
         for row, start in zip(weights, bias, strict=True)
@@ -31,10 +30,7 @@ def affine(weights, vector, bias):
 
 
 def no_tanh(file):
-    """Return a `tanh` for a controller's Python.
-
-    The function raises InputError, because tanh(x) is a fraction only for x = 0.
-    """
+    """Return a `tanh` that raises InputError, because tanh(x) is a fraction only for x = 0."""
 
     def tanh(x, scale):
         expected = "a network of ReLU, or `export` and `emulate`, which run it in floats"
@@ -62,8 +58,7 @@ _ROW = "a row"
 def run_exactly(source, file, lines=None):
     """Return the controller's own `rate` as a Python function in which every number is an exact Fraction.
 
-    The returned function takes Fractions by name. The result of this function is a Fraction, or Rates for `between(low,
-    high)`.
+    The returned function takes Fractions by name, and returns a Fraction, or Rates for `between(low, high)`.
     """
     scope = {**BUILT_IN, "max": max, "min": min, "between": Rates, "tanh": no_tanh(file)}
     module = syntax_tree(source)
@@ -75,10 +70,7 @@ def run_exactly(source, file, lines=None):
 
 
 def exactly(source, scope):
-    """Return the syntax tree of a source in which a name replaces each number.
-
-    The function adds the exact Fraction of each name to `scope`.
-    """
+    """Return the syntax tree of a source in which names replace the numbers; `scope` gets their Fractions."""
     return with_fractions(syntax_tree(source), source, scope)
 
 
@@ -88,10 +80,9 @@ def with_fractions(module, source, scope):
 
 
 class _Exact(ast.NodeTransformer):
-    """Replaces each list by a Row, and each number by a name.
+    """Replaces each list by a Row, and each number by a name of its exact Fraction in `scope`.
 
-    In `scope`, the name stands for the exact Fraction of the digits. The names contain a space, so no source can use
-    them.
+    The names contain a space, so no source can use them.
     """
 
     def __init__(self, literals, scope):
@@ -99,7 +90,6 @@ class _Exact(ast.NodeTransformer):
         self.scope = scope
 
     def visit_List(self, node):
-        """Turn a list into a Row."""
         self.scope[_ROW] = Row
         made = ast.Call(ast.Name(_ROW, ast.Load()), [self.generic_visit(node)], [])
         return ast.copy_location(made, node)

@@ -24,11 +24,7 @@ UDP_TOOLS, BPF_TOOLS = ("make", "cc"), ("make", "cc", "clang", _HEADERS)
 
 
 def require_tools(*tools):
-    """Check that this machine has tools, or the substitutes that the environment names, such as CC.
-
-    Raises:
-        InputError: If a tool is missing. The message names all missing tools.
-    """
+    """Require tools, or the substitutes that the environment names, such as CC."""
     missing = [tool for tool in dict.fromkeys(tools) if not (_has_headers() if tool == _HEADERS else _path(tool))]
     if missing:
         packages = " ".join(_PACKAGES[tool] for tool in missing)
@@ -37,24 +33,15 @@ def require_tools(*tools):
 
 
 def build_udp(folder):
-    """Build the sender and the receiver in the folder of an export, and return their paths.
-
-    Raises:
-        InputError: If a tool is missing, or if the build fails.
-    """
+    """Build the sender and the receiver in the folder of an export, and return their paths."""
     require_tools(*UDP_TOOLS)
     return _make(folder, "udp_sender", "udp_receiver")
 
 
 def build_bpf(folder, name=None):
-    """Build the BPF object and the program that registers it in the folder of an export, and return their paths.
+    """Build the BPF object and the program that registers it, and return their paths.
 
-    Args:
-        folder: The folder of the export.
-        name: The name of the controller in the kernel; None stands for the export's own name.
-
-    Raises:
-        InputError: If a tool is missing, or the build fails.
+    The name of the controller in the kernel is by default the export's own.
     """
     require_tools(*BPF_TOOLS)
     [source] = Path(folder).glob("*.bpf.c")
@@ -78,7 +65,6 @@ def _path(tool):
 
 
 def _has_headers():
-    """Return whether the C compiler finds the headers of libbpf."""
     compiler = _path("cc") or _path("clang")
     included = [word for header in ("bpf.h", "bpf_helpers.h") for word in ("-include", f"bpf/{header}")]
     try:

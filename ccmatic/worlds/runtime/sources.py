@@ -7,20 +7,15 @@ LONGEST_RTT, LONGEST_STEP = 2**34, 2**44
 
 
 def shipped(name):
-    """Return the text of a C file in this package."""
     return resources.files("ccmatic.worlds.runtime").joinpath(name).read_text(encoding="utf-8")
 
 
 def include_folder():
-    """Return the folder of the C headers, for `#include "link.h"`."""
     return resources.files("ccmatic.worlds.runtime")
 
 
 def library_sources(export):
-    """Return the texts of NAME.h and NAME.c by file name.
-
-    Together they are an exported sender, with one function to call for each event.
-    """
+    """Return NAME.h and NAME.c of an exported sender with one function for each event, by file name."""
     return {
         f"{export.name}.h": export.header(),
         f"{export.name}.c": "\n".join(map(shipped, ("events.c", export.library))).replace("NAME", export.name),

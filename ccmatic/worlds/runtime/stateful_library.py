@@ -28,7 +28,6 @@ class StatefulSender(LibraryFlow):
     """One flow of a stateful controller."""
 
     def step(self, observations):
-        """End a step with these StepObservations."""
         self._call("step", None, (ctypes.POINTER(StepObservations), ctypes.byref(observations)))
 
     def limited(self, now):
@@ -45,7 +44,6 @@ class StatefulSender(LibraryFlow):
 
     @property
     def export(self):
-        """The StatefulExport that the sender runs."""
         return self._library.export
 
     @property
