@@ -14,10 +14,10 @@ from math import ceil, floor
 from typing import Any, ClassVar, Self, TypeGuard
 
 from ccmatic.base import InputError, Unit
-from ccmatic.contracts.buffer import Buffer
+from ccmatic.contracts.columns import Delay, Laws, Number
 from ccmatic.contracts.program import START, Program
+from ccmatic.contracts.query import Buffer
 from ccmatic.contracts.reason import Compared
-from ccmatic.contracts.steps import Delay, Laws, Number
 from ccmatic.contracts.views import Bounds, FlowView, NetworkView
 from ccmatic.logic import Truth, equal, every, implies, is_max, is_min, no, some
 

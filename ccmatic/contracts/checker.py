@@ -10,15 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from ccmatic.base import CONSTANTS, InputError, Unit, counted, definitions, place_of
-from ccmatic.contracts import proof as lemma
-from ccmatic.contracts.belief import Belief, is_bound
-from ccmatic.contracts.belief import StateBelief as State
-from ccmatic.contracts.column import BEFORE_TIMEOUT, OFFERED, SHARED, Column
+from ccmatic.contracts.belief import Belief, StateBelief, is_bound
+from ccmatic.contracts.columns import BEFORE_TIMEOUT, OFFERED, SHARED, Column
 from ccmatic.contracts.execution import Execution
 from ccmatic.contracts.model import Model
 from ccmatic.contracts.program import START, Program
+from ccmatic.contracts.proof import Constant, Lemma, Measure, Objective, Proof, RoundProof, State
 from ccmatic.contracts.property import Property
-from ccmatic.contracts.round_proof import RoundProof
 from ccmatic.contracts.template import Template
 from ccmatic.contracts.views import FlowView, NetworkView
 
@@ -122,7 +120,10 @@ def _name(what: str, name: Any, taken: Collection[str]) -> None:
 
 def _belief(belief: Any) -> None:
     _expect(
-        isinstance(belief, State) or is_bound(belief), "a belief", belief, "a StateBelief, RunningMax or RunningMin"
+        isinstance(belief, StateBelief) or is_bound(belief),
+        "a belief",
+        belief,
+        "a StateBelief, RunningMax or RunningMin",
     )
     name = belief.name
     _name("a belief", name, TAKEN)
@@ -177,10 +178,10 @@ def _property(cls: Any) -> None:
 def _proof(proof: Any) -> None:
     if isinstance(proof, RoundProof):
         return _round_proof(proof)
-    _instance("PROOF", proof, lemma.Proof)
-    states = [("a state", state, lemma.State, {"holds": 3}) for state in proof.states]
-    objectives = [("an objective", o, lemma.Objective, {"holds": 2}) for s in proof.states for o in s.ensures]
-    measures = [("a measure", m, lemma.Measure, {"value": 2, "limit": 1}) for s in proof.states for m in s.measures]
+    _instance("PROOF", proof, Proof)
+    states = [("a state", state, State, {"holds": 3}) for state in proof.states]
+    objectives = [("an objective", o, Objective, {"holds": 2}) for s in proof.states for o in s.ensures]
+    measures = [("a measure", m, Measure, {"value": 2, "limit": 1}) for s in proof.states for m in s.measures]
     _parts([*states, *objectives, *measures])
     _lemmas_and_constants(proof)
 
@@ -191,9 +192,9 @@ def _round_proof(proof: RoundProof) -> None:
 
 
 def _lemmas_and_constants(proof: Any) -> None:
-    _parts([("a lemma", other, lemma.Lemma, {"given": 2, "then": 2}) for other in proof.lemmas])
+    _parts([("a lemma", other, Lemma, {"given": 2, "then": 2}) for other in proof.lemmas])
     for constant in proof.constants:
-        _expect(isinstance(constant, lemma.Constant), "a constant", constant, "a Constant of ccmatic.contracts")
+        _expect(isinstance(constant, Constant), "a constant", constant, "a Constant of ccmatic.contracts")
 
 
 def _parts(parts: Iterable[tuple[str, Any, type, dict[str, int]]]) -> None:

@@ -11,9 +11,9 @@ from fractions import Fraction
 from typing import Any
 
 from ccmatic.base import InputError
-from ccmatic.contracts.buffer import Buffer
-from ccmatic.contracts.column import BEFORE_TIMEOUT, FIRST, IDLE, LAST, TOKENS, StateVariable
+from ccmatic.contracts.columns import BEFORE_TIMEOUT, FIRST, IDLE, LAST, TOKENS, Delay, Number, StateVariable, Steps
 from ccmatic.contracts.model import Model
+from ccmatic.contracts.query import Buffer
 from ccmatic.contracts.sources import (
     LastSteps,
     NextWindow,
@@ -24,7 +24,6 @@ from ccmatic.contracts.sources import (
     TraceData,
     Unknowns,
 )
-from ccmatic.contracts.steps import Delay, Number, Steps
 from ccmatic.contracts.views import Bounds, FlowView, NetworkView
 from ccmatic.logic import Truth
 

@@ -7,11 +7,20 @@ from types import MappingProxyType
 
 from ccmatic.base import InputError, place_of, shown, suggest
 from ccmatic.contracts.belief import Belief, RunningBound, StateBelief
-from ccmatic.contracts.column import LAST, SHARED, TOKENS, Column, MeasuredDelay, Observation, SenderBelief
-from ccmatic.contracts.exclusion import Exclusion
-from ccmatic.contracts.parameter import Parameter
+from ccmatic.contracts.columns import (
+    LAST,
+    SHARED,
+    TOKENS,
+    Column,
+    Delay,
+    Laws,
+    MeasuredDelay,
+    Number,
+    Observation,
+    SenderBelief,
+)
 from ccmatic.contracts.program import TIMEOUT
-from ccmatic.contracts.steps import Delay, Laws, Number
+from ccmatic.contracts.query import Exclusion, Parameter
 from ccmatic.contracts.views import Bounds, FlowView, NetworkView
 from ccmatic.logic import Condition, Term, Truth, either, equal, every, iff, implies, no, some
 

@@ -11,7 +11,7 @@ from math import ceil, floor
 from typing import Any
 
 from ccmatic.base import BYTES, CONDITION, TIME, InputError, Unit, counted, read_text
-from ccmatic.contracts.steps import Delay, Number
+from ccmatic.contracts.columns import Delay, Number
 from ccmatic.contracts.views import FlowView
 from ccmatic.language import (
     ARITHMETIC,

@@ -13,6 +13,9 @@ Each lemma is a statement about every trace, from any start.
 If a controller reads earlier observations, windows must overlap in more than one step. Conditions on the start of a
 window then concern its first `common` steps. Conditions on the end of a window concern its last `common` steps, with
 which the next window begins.
+A `RoundProof` is about one round of a controller, as a map of real numbers, which may multiply them. A round takes a
+few numbers, such as the share of a flow and the delay, to their values one round later. The laws state what may happen
+in a round. The lemmas are about a single round, from any numbers that satisfy their premises.
 """
 
 import re
@@ -23,10 +26,9 @@ from itertools import pairwise
 from typing import Any
 
 from ccmatic.base import InputError, suggest
-from ccmatic.contracts.column import StateVariable
+from ccmatic.contracts.columns import Number, StateVariable
 from ccmatic.contracts.execution import ending
 from ccmatic.contracts.model import Model
-from ccmatic.contracts.steps import Number
 from ccmatic.contracts.views import NetworkView
 from ccmatic.logic import Term, Truth, every, no, some
 
@@ -431,3 +433,31 @@ def _in_order(state: State, x: NetworkView, c: Values, common: int) -> Truth:
 
 def _none_degrades(state: State, x: NetworkView, c: Values, common: int) -> Truth:
     return no(some([measure.degrades(x, common) for measure in state.measures]))
+
+
+class RoundNumbers(dict[str, Any]):
+    """The numbers of a round by name: unknowns, or exact numbers."""
+
+    def __missing__(self, name: str) -> Term:
+        raise InputError(f"a law or lemma reads a number '{name}' that is not declared; {suggest(name, self)}")
+
+
+@dataclass(frozen=True)
+class RoundProof(WithConstants):
+    """A proof about one round, as its file declares it.
+
+    Attributes:
+        controller: The name of the controller whose rounds the map describes.
+        numbers: The meaning of each number of a round in words, by its name.
+        laws: `laws(x)` yields the conditions that all rounds satisfy; x has the numbers by name.
+        constants: The constants, in the order of the search.
+        lemmas: The lemmas. Their premises and conclusions take the numbers x and the constants c.
+        formerly: As in Proof.
+    """
+
+    controller: str
+    numbers: Mapping[str, str]
+    laws: Callable[[RoundNumbers], Iterable[Truth]]
+    constants: tuple[Constant, ...]
+    lemmas: tuple[Lemma, ...]
+    formerly: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ccmatic.base import InputError, syntax_tree
-from ccmatic.contracts.column import SenderBelief
+from ccmatic.contracts.columns import SenderBelief
 from ccmatic.contracts.program import Program
 from ccmatic.logic import Truth
 

@@ -5,10 +5,9 @@ from fractions import Fraction
 from typing import Protocol
 
 from ccmatic.base import CONDITION, Unit
-from ccmatic.contracts.buffer import Buffer
-from ccmatic.contracts.column import BEFORE_TIMEOUT, Column
+from ccmatic.contracts.columns import BEFORE_TIMEOUT, Column, Delay, Number
 from ccmatic.contracts.model import Model
-from ccmatic.contracts.steps import Delay, Number
+from ccmatic.contracts.query import Buffer
 from ccmatic.contracts.views import Bounds, NetworkView
 from ccmatic.logic import Truth, boolean, choice, linear, real, unit
 

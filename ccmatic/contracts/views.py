@@ -10,9 +10,8 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Protocol, runtime_checkable
 
-from ccmatic.contracts.buffer import Buffer
-from ccmatic.contracts.column import StateVariable
-from ccmatic.contracts.steps import Delay, Laws, Number
+from ccmatic.contracts.columns import Delay, Laws, Number, StateVariable
+from ccmatic.contracts.query import Buffer
 from ccmatic.logic import Truth
 
 

@@ -1,15 +1,19 @@
-"""Controllers that are functions from beliefs to a sending rate, with methods to run, encode and print them."""
+"""Controllers that are functions from beliefs to a sending rate, and the controllers that files and values describe."""
 
+import inspect
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
+from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
-from ccmatic.base import CONSTANTS, InputError, markup
+from ccmatic.base import CONSTANTS, InputError, markup, shown
 from ccmatic.contracts import FlowView
-from ccmatic.controllers.beliefs import shipped_beliefs
-from ccmatic.controllers.several import ControllerGroup, parts
+from ccmatic.controllers.several import ControllerGroup, ControllerText, parts
+from ccmatic.controllers.signal import shipped_beliefs
 from ccmatic.controllers.stateful import Stateful, parse_stateful
 from ccmatic.language import (
     WITH_STATE,
@@ -26,8 +30,8 @@ from ccmatic.language import (
     reader,
 )
 from ccmatic.logic import Truth, every, isolated, linear, no, real
+from ccmatic.worlds.encoder import Encoder, keeps_sign
 from ccmatic.worlds.exact import Lines, Rates, run_exactly
-from ccmatic.worlds.formula import Encoder, keeps_sign
 from ccmatic.worlds.text import listing
 
 
@@ -294,3 +298,90 @@ def _belief_part(form):
     if any(not node.is_symbol() for node in form.coefficients):
         raise _NoShape
     return tuple(sorted((node.symbol_name(), coefficient) for node, coefficient in form.coefficients.items()))
+
+
+def given(controller, beliefs=None, observations=None) -> Controller | Stateful | ControllerGroup:
+    """Return the controller that a value describes.
+
+    The value is a Controller, a ControllerText, a Python function from beliefs to a rate, the path of a file (a Path,
+    or text that looks like a path), the name of a shipped controller, or source text of several lines. A list of these
+    values gives the controllers of a path's flows, in order. A function must have a source, unlike one typed at a
+    prompt.
+    """
+    if isinstance(controller, ControllerGroup):
+        controller = controller.each
+    if isinstance(controller, list | tuple) and controller:
+        return _several([given(each, beliefs, observations) for each in controller])
+    if isinstance(controller, Controller | Stateful | ControllerText):
+        return parse(controller.source, controller.name, controller.file, beliefs, observations)
+    if isinstance(controller, str) and "\n" in controller:
+        return parse(controller, beliefs=beliefs, observations=observations)
+    if isinstance(controller, str | Path):
+        return load(controller, beliefs, observations)
+    if inspect.isfunction(controller):
+        name, source = _source(controller)
+        return parse(source, name, beliefs=beliefs, observations=observations)
+    expected = "a function, the name or path of a file, or source text"
+    raise InputError(f"{shown(controller)} is no controller; expected {expected}")
+
+
+def sends_by_window(controller) -> bool:
+    """Return whether a controller, in a form that `given` accepts, sends by a window, so that it may have state."""
+    if isinstance(controller, Stateful):
+        return True
+    if not isinstance(controller, str | Path):
+        return False
+    if isinstance(controller, str) and "\n" in controller:
+        return is_stateful(controller)
+    return is_stateful(find_program(controller)[1])
+
+
+def _several(controllers):
+    """Return the controllers of a path's flows as one ControllerGroup. A single controller is returned unchanged."""
+    for each in controllers:
+        if isinstance(each, ControllerGroup):
+            raise InputError(f"{each.name} is of several flows itself; expected a controller of one")
+    return ControllerGroup(tuple(controllers)) if len(controllers) > 1 else controllers[0]
+
+
+def _source(function):
+    """Return a function's name, and the function's source with the name replaced by `rate`."""
+    name = function.__name__
+    try:
+        source = dedent(inspect.getsource(function))
+    except (OSError, TypeError):
+        raise InputError(
+            f"the source of the function {name} is not available; expected one that is defined in a file or a "
+            "notebook's cell, or its source as text"
+        ) from None
+    if name == "<lambda>":
+        raise InputError("a lambda is no controller; expected a function that is defined by `def rate(...)`")
+    return name, re.sub(rf"^def\s+{re.escape(name)}\b", "def rate", source, count=1, flags=re.MULTILINE)
+
+
+def require_order(controller, jitter):
+    """Raise InputError, with example values, if low > high is possible in some `between(low, high)`.
+
+    The check considers all inputs of at least 0, and an MSS above 0. A controller that is no envelope always passes.
+    """
+    if isinstance(controller, Controller) and controller.is_envelope:
+        _require(controller, jitter)
+
+
+@isolated
+def _require(controller, jitter):
+    from ccmatic.logic.solving import SAT, Checker  # imported here: slow to import, and not needed to read controllers
+
+    unknowns = {name: real(name) for name in controller.parameters if name not in ("R_m", "D")}
+    values = {**unknowns, "R_m": Fraction(1), "D": Fraction(jitter)}
+    checker = Checker()
+    for name, unknown in unknowns.items():
+        checker.add(unknown > 0 if name in CONSTANTS else unknown >= 0)
+    for above, line in controller.unordered(values):
+        checker.push()
+        checker.add(above)
+        if checker.check() == SAT:
+            point = ", ".join(f"{name} = {checker.value(unknown)}" for name, unknown in unknowns.items())
+            message = f"low is above high at {point or 'any values'}; expected `between(low, high)` with low <= high"
+            raise InputError(f"{message}, such as between(low, max(low, high))", controller.file, line)
+        checker.pop()

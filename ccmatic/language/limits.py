@@ -7,8 +7,8 @@ from math import lcm, log2
 from typing import NamedTuple
 
 from ccmatic.base import InputError
+from ccmatic.language.passes import Names, Value
 from ccmatic.language.tree import Affine, Binary, Local, Number, Tree, parts
-from ccmatic.language.value import Names, Value
 from ccmatic.language.walker import Visit, Walker
 
 #: Limits on a source text: its length in characters, and the nesting depth of its syntax.

@@ -13,9 +13,8 @@ from typing import TypeVar
 
 from ccmatic.base import CONDITION, CONSTANTS, NUMBER, RATE, InputError, Unit, shown, suggest, syntax_tree
 from ccmatic.language.limits import MAX_DEPTH, MAX_LENGTH, too_deep
-from ccmatic.language.rows import RowReader
-from ccmatic.language.scope import LIST, Meaning, Row, Term, as_condition, as_term
-from ccmatic.language.statements import (
+from ccmatic.language.scope import LIST, Meaning, Row, RowReader, Term, as_condition, as_term
+from ccmatic.language.source import (
     WITH_STATE,
     after_docstring,
     always_returns,

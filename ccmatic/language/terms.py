@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from ccmatic.base import NUMBER, InputError, Unit
 from ccmatic.language.reader import Reader, parsed
 from ccmatic.language.scope import Meaning, Row, Term
-from ccmatic.language.statements import first_line, is_constant
+from ccmatic.language.source import first_line, is_constant
 from ccmatic.language.tree import Binary, Function, If, Tree, Vector
 
 #: The nonlinear functions of one number.

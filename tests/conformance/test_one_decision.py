@@ -12,7 +12,7 @@ import z3
 import ccmatic as cm
 from ccmatic.base import InputError
 from ccmatic.language import neural as networks
-from ccmatic.language.neural.piecewise import ONE, Form, Piecewise, combined
+from ccmatic.language.neural.graph import ONE, Form, Piecewise, combined
 from ccmatic.language.neural.relaxation import Range, Relaxation
 from support.cli import run
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ccmatic.base import InputError, counted
-from ccmatic.language.neural.piecewise import ONE, ZERO, Form, Piecewise, combined
+from ccmatic.language.neural.graph import ONE, ZERO, Form, Piecewise, combined
 from ccmatic.language.neural.relaxation import Range, Relaxation
 from ccmatic.language.neural.vnnlib import Case, Violation
 from ccmatic.logic import Linear, Term, every, isolated, linear, real

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ccmatic.language.neural.piecewise import Form, Piecewise
+from ccmatic.language.neural.graph import Form, Piecewise
 
 #: Multipliers are rounded to multiples of 1/FINE, and slopes and bounds of units to multiples of 1/COARSE.
 FINE, COARSE = 2**40, 2**30

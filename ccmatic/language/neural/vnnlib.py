@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ccmatic.base import InputError, exact, located, read_text, shown
-from ccmatic.language.neural.piecewise import ONE, Form, combined
+from ccmatic.language.neural.graph import ONE, Form, combined
 
 #: Limits on the size of a file in bytes, on the nesting depth of its terms, and on the cases of its disjunctions.
 LARGEST, DEEPEST, MOST_CASES = 2**22, 50, 10_000

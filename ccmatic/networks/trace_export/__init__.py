@@ -4,7 +4,7 @@ from ccmatic import records
 from ccmatic.base import InputError, located
 from ccmatic.networks.trace_export import arrays, holds, mahimahi, schedule
 from ccmatic.networks.trace_export.holds import Holds
-from ccmatic.networks.trace_export.opportunities import LATEST, OPPORTUNITY, Opportunities
+from ccmatic.networks.trace_export.mahimahi import LATEST, OPPORTUNITY, Opportunities
 from ccmatic.networks.trace_export.scaled import Scale, ScaledTrace
 from ccmatic.networks.trace_export.schedule import Schedule
 from ccmatic.records import TraceExportLine

@@ -11,8 +11,8 @@ from math import ceil, floor
 from operator import ge, gt
 
 from ccmatic.base import InputError, located, read_text
-from ccmatic.networks.trace_export import head, link
-from ccmatic.networks.trace_export.scaled import packet_notes
+from ccmatic.networks.trace_export import head
+from ccmatic.networks.trace_export.scaled import packet_notes, require_queue
 
 FORMAT = "# ccmatic schedule 1"
 COLUMNS = ["time_ns", "admitted", "served"]
@@ -140,7 +140,7 @@ def of_trace(scaled):
 
     Numbers are rounded down, except for upper bounds. So true beliefs remain true.
     """
-    link.require(scaled)
+    require_queue(scaled)
     scale, columns = scaled.scale, scaled.columns
     if scaled.step < _NS:
         raise InputError("a schedule counts nanoseconds; expected a step of 1 ns or more")

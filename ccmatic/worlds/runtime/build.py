@@ -1,11 +1,32 @@
-"""Build exported controllers in their folders, with make, cc and clang."""
+"""The C sources of the runtime, and the build of exported controllers in their folders, with make, cc and clang."""
 
 import os
 import shutil
 import subprocess
+from importlib import resources
 from pathlib import Path
 
 from ccmatic.base import InputError
+
+#: The longest R_m in ns, and the longest step in ns. The longest step has the longest R_m and the largest jitter.
+LONGEST_RTT, LONGEST_STEP = 2**34, 2**44
+
+
+def shipped(name):
+    return resources.files("ccmatic.worlds.runtime").joinpath(name).read_text(encoding="utf-8")
+
+
+def include_folder():
+    return resources.files("ccmatic.worlds.runtime")
+
+
+def library_sources(export):
+    """Return NAME.h and NAME.c of an exported sender with one function for each event, by file name."""
+    return {
+        f"{export.name}.h": export.header(),
+        f"{export.name}.c": "\n".join(map(shipped, ("events.c", export.library))).replace("NAME", export.name),
+    }
+
 
 _HEADERS = "libbpf's headers"
 

@@ -1,8 +1,38 @@
-"""Classification of the statements in a controller's Python source."""
+"""A controller's Python source: its file, its statements, and its exact literals."""
 
 import ast
+import re
 from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
 from typing import TypeGuard
+
+from ccmatic.base import InputError, definitions, exact, read_text
+from ccmatic.records import PolicyFile, read_record
+
+
+def find_program(name: str | Path) -> tuple[Path, str]:
+    """Return the path and the text of a controller in a Python or ONNX file, or of a shipped controller's name."""
+    path = definitions.find_file(definitions.CONTROLLERS, name, ".py")
+    if path.suffix == ".onnx":
+        from ccmatic.language import onnx_file  # imported here, so that reading Python does not load NumPy
+
+        return path, onnx_file.program(path)
+    if path.suffix == ".json":
+        raise _not_linear(path)
+    return path, read_text(path)
+
+
+def _not_linear(path: Path) -> InputError:
+    """Say why a trained policy is no program for solvers."""
+    policy = read_record(read_text(path), PolicyFile, str(path))
+    word, _, envelope = policy.act.partition(":")
+    expected = "an ONNX network of Relu whose inputs are terms of rates (docs/controllers.md)"
+    if word == "envelope":
+        expected = f"the envelope that it stays in, {envelope}"
+    problem = f"a policy whose layers end in tanh, and which observes {policy.observe}'s signals: neither is linear"
+    return InputError(f"{problem}; expected {expected}", str(path))
+
 
 #: The form of a controller with state, as text for messages.
 WITH_STATE = (
@@ -81,3 +111,21 @@ def always_returns(statement: ast.stmt) -> bool:
 
 def first_line(statement: ast.AST) -> str:
     return ast.unparse(statement).splitlines()[0]
+
+
+class Literals:
+    """Reads the literals of a source as the exact numbers that their digits spell.
+
+    For example, the literal 0.1 means 1/10 and not the float nearest to it.
+    """
+
+    def __init__(self, source: str) -> None:
+        self.lines = [line.encode() for line in re.split("\r\n?|\n", source)]
+
+    def text(self, node: ast.expr) -> str:
+        if node.lineno != node.end_lineno:
+            return ast.unparse(node)
+        return self.lines[node.lineno - 1][node.col_offset : node.end_col_offset].decode()
+
+    def value(self, node: ast.Constant) -> Fraction:
+        return exact(node.value if isinstance(node.value, int) else self.text(node).replace("_", ""))

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Protocol, TypeVar
 
 from ccmatic.base import InputError, Unit, syntax_tree
-from ccmatic.language.statements import after_docstring, is_target, targets
+from ccmatic.language.source import after_docstring, is_target, targets
 
 
 class Observation(Protocol):

@@ -8,7 +8,7 @@ from math import ceil
 from ccmatic.base import CONDITION, InputError, TooShort
 from ccmatic.language import AnyOf, Between, Bounded, If, Impossible, Name, NextState, Walker, bare, names, parts
 from ccmatic.logic import choice, either, equal, every, implies, linear, no, some
-from ccmatic.worlds.formula.step import Step
+from ccmatic.worlds.step import Step
 
 
 def forever(controller, view, decides):

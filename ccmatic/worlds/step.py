@@ -27,8 +27,8 @@ from ccmatic.language import (
     value,
 )
 from ccmatic.logic import boolean, choice, either, equal, every, linear, no, some
+from ccmatic.worlds.encoder import Encoder, keeps_sign
 from ccmatic.worlds.exact import ObservedNumber, ObservedTruth, UncertainNumber, UnknownNumber
-from ccmatic.worlds.formula.encoder import Encoder, keeps_sign
 
 
 class Step(Encoder):

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from ccmatic.base import BYTES, CONDITION, CONSTANTS, NUMBER, RATE, TIME, InputError, Unit, suggest, syntax_tree
+from ccmatic.language.beliefs import Belief, Observation, add_beliefs
+from ccmatic.language.observed_terms import TRUTH, TermReader
 from ccmatic.language.reader import parsed
 from ccmatic.language.scope import Meaning, Row
-from ccmatic.language.stateful.beliefs import Belief, Observation, add_beliefs
-from ccmatic.language.stateful.terms import TRUTH, TermReader
-from ccmatic.language.statements import assignment, first_line, is_constant, observation_of
+from ccmatic.language.source import assignment, first_line, is_constant, observation_of
 from ccmatic.language.tree import AnyOf, Between, Binary, Bounded, If, Impossible, Name, NextState, Number, Tree
 
 #: The units of state, by the names that declarations use.

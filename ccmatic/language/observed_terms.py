@@ -11,9 +11,9 @@ from fractions import Fraction
 from functools import partial, reduce
 
 from ccmatic.base import CONSTANTS, NUMBER, TIME, Unit
+from ccmatic.language.beliefs import Belief, Observation
 from ccmatic.language.reader import KNOWN, Reader
 from ccmatic.language.scope import Meaning, Term, as_condition, as_term
-from ccmatic.language.stateful.beliefs import Belief, Observation
 from ccmatic.language.tree import (
     AnyOf,
     Between,
