@@ -32,25 +32,8 @@ from ccmatic.logic import Truth
 _NOT_OF_STATE = re.compile(rf"[{LAST.name}{FIRST.name}]_\d+|limited|next_\w+|older\d*|delay_test(_\d+)?")
 
 
-class _Bytes:
-    A: Sequence[Number]
-    S: Sequence[Number]
-    L: Sequence[Number]
-    r: Sequence[Number]
-    limited: Sequence[Truth]
-
-    def sent(self, t: int) -> Number:
-        return self.r[t] if self.limited[t] is False else self.A[t] - self.A[t - 1]
-
-    def admitted(self, t: int) -> Number:
-        return self.A[t] - self.L[t]
-
-    def inflight(self, t: int) -> Number:
-        return self.A[t] - self.L[t] - self.S[t]
-
-
 @dataclass(eq=False, kw_only=True)
-class Flow(_Bytes):
+class Flow:
     """One flow of an execution, as `FlowView` describes flows.
 
     The default of a field means that the flow has no such column.
@@ -80,14 +63,23 @@ class Flow(_Bytes):
     unlimited: Number = Fraction(100)
     period: int | None = None
     history: int = 0
-    carrier: "Execution | None" = None
+    _carrier: "Execution | None" = None
 
     @property
     def network(self) -> "NetworkView | None":
-        return self.carrier
+        return self._carrier
+
+    def sent(self, t: int) -> Number:
+        return self.r[t] if self.limited[t] is False else self.A[t] - self.A[t - 1]
+
+    def admitted(self, t: int) -> Number:
+        return self.A[t] - self.L[t]
+
+    def inflight(self, t: int) -> Number:
+        return self.A[t] - self.L[t] - self.S[t]
 
 
-class Execution(_Bytes):
+class Execution(Flow):
     """An execution of a network (docs/reference/encoding.md, section 1), as `NetworkView` describes networks.
 
     The execution has a single flow, `flow`, so the flow's attributes are also those of the network. `bounds` states
@@ -111,14 +103,7 @@ class Execution(_Bytes):
         self.own: Mapping[str, Sequence[Number]] = own or {}
         self.flows: Sequence[FlowView] = (flow,)
         self.C, self.buffer, self.beta, self.K, self.bounds = C, buffer, beta, K, bounds
-        self.horizon, self.D, self.alpha, self.numeric = flow.horizon, flow.D, flow.alpha, flow.numeric
-        self.A, self.S, self.L, self.Ld, self.r = flow.A, flow.S, flow.L, flow.Ld, flow.r
-        self.Q, self.F, self.limited = flow.Q, flow.F, flow.limited
-        self.timely, self.excess = flow.timely, flow.excess
-        self.beliefs, self.before_timeout, self.state = flow.beliefs, flow.before_timeout, flow.state
-        self.kept, self.R, self.number = flow.kept, flow.R, flow.number
-        self.cwnd, self.unlimited, self.period = flow.cwnd, flow.unlimited, flow.period
-        self.history = flow.history
+        super().__init__(**vars(flow))
 
     def __getattr__(self, name: str) -> Sequence[Number]:
         own: Mapping[str, Sequence[Number]] = self.__dict__.get("own", {})
@@ -169,7 +154,7 @@ class Windows(Execution):
             self.A, self.S, self.L, self.Ld = total.values()
         self.K = self.S
         for flow in flows:
-            flow.carrier = self
+            flow._carrier = self
 
     def columns(self) -> dict[str, Sequence[Number]]:
         """Return every column of a trace except delays, by name.

@@ -3,11 +3,11 @@
 from ccmatic.language import reader
 from ccmatic.language.beliefs import add_beliefs, observations_and_beliefs
 from ccmatic.language.limits import Extents
-from ccmatic.language.passes import Components, names, value, width
+from ccmatic.language.passes import Components, First, names, value
 from ccmatic.language.scope import LIST
 from ccmatic.language.source import WITH_STATE, Literals, find_program, is_constant, observation_of
 from ccmatic.language.stateful import Declaration, is_stateful, rate_line, read_stateful
-from ccmatic.language.terms import TermsReader, read_terms
+from ccmatic.language.terms import TermsReader
 from ccmatic.language.tree import (
     ARITHMETIC,
     EXTREMES,
@@ -71,6 +71,7 @@ __all__ = [
     "Declaration",
     "Extents",
     "Extreme",
+    "First",
     "Function",
     "If",
     "Impossible",
@@ -110,13 +111,11 @@ __all__ = [
     "parts",
     "rate_line",
     "read_stateful",
-    "read_terms",
     "read_window",
     "reader",
     "reads",
     "rebuilt",
     "replaced",
     "value",
-    "width",
     "within",
 ]

@@ -1,8 +1,8 @@
 """Passes over trees that every back end needs: names, exact values, signs, and the components of vectors."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 from ccmatic.language.tree import (
     ARITHMETIC,
@@ -28,6 +28,8 @@ from ccmatic.language.tree import (
 )
 from ccmatic.language.walker import VectorWalker, Visit, Walker, componentwise
 
+T = TypeVar("T")
+
 
 def names(tree: Tree) -> frozenset[str]:
     return Names().walk(tree)
@@ -47,6 +49,26 @@ def sign(tree: Tree) -> int:
     These constants are above 0, except D, which may be 0.
     """
     return Sign().walk(tree)
+
+
+class First(Walker[T | None]):
+    """Finds the first true result of `find` for a node of a tree; no node inside of a `closed` one counts."""
+
+    def __init__(self, find: Callable[[Any], T], closed: tuple[type[Tree], ...] = ()) -> None:
+        super().__init__()
+        self.find, self.closed = find, closed
+
+    def visit_object(self, node: Tree) -> Visit[T | None]:
+        if isinstance(node, self.closed):
+            return None
+        if found := self.find(node):
+            return found
+        for part in parts(node):
+            if within := (yield part):
+                return within
+        return None
+
+    visit_Function = visit_Local = visit_object
 
 
 class Names(Walker[frozenset[str]]):

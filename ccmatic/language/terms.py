@@ -26,16 +26,6 @@ _HIGHEST = 9
 Returned: TypeAlias = Unit | str | tuple[Unit | None, ...] | None
 
 
-def read_terms(
-    source: str, units: Mapping[str, Unit | str], file: str | None = None
-) -> dict[str, tuple[Tree, Returned]]:
-    """Read a module of functions: return a (tree, unit) pair per function, by name, in source order.
-
-    A list becomes a Vector, whose unit is the tuple of its terms' units. The unit of 0 is None.
-    """
-    return TermsReader(source, units, file).read_functions()
-
-
 class TermsReader(Reader):
     takes_tanh = False  # in these modules, `tanh(x)` is the plain function of a number
 

@@ -3,7 +3,21 @@
 from fractions import Fraction
 
 from ccmatic.base import c_comment
-from ccmatic.language import ARITHMETIC, Affine, Function, If, Name, Number, Vector, Walker, parts, rebuilt
+from ccmatic.language import (
+    ARITHMETIC,
+    Affine,
+    Binary,
+    Bounded,
+    First,
+    Function,
+    If,
+    Name,
+    Number,
+    Vector,
+    Walker,
+    parts,
+    rebuilt,
+)
 from ccmatic.worlds.c.expression import MOST
 
 _CALLS = {"cbrt": "cbrtf", "exp": "expf", "log": "logf", "power": "powf", "sqrt": "sqrtf", "tanh": "tanhf"}
@@ -196,7 +210,7 @@ ERROR = "the roundings of single floats, a 2^24th each, and of `tanhf`"
 
 def is_curved(tree):
     """Return whether a term has a nonlinear function outside of a law."""
-    return _IsCurved().walk(tree)
+    return bool(First(lambda node: isinstance(node, Function), (Bounded,)).walk(tree))
 
 
 def curved(writer, tree):
@@ -229,7 +243,13 @@ class _Inputs(Walker):
     def __init__(self, writer):
         super().__init__(writer.file)
         self.writer, self.words = writer, {}
-        self.is_inexact = _IsInexact(writer).walk
+        self.is_inexact = First(self._is_inexact).walk
+
+    def _is_inexact(self, node):
+        """Return whether integers cannot express a node: a function, a layer, or an unknown divisor."""
+        if isinstance(node, Binary) and node.op == "/":
+            return self.writer.constant(node.right) is None
+        return isinstance(node, Function | Affine | Vector)
 
     def is_exact(self, tree):
         """Return whether 64 bits hold a term exactly, and the term contains neither a function nor a layer."""
@@ -265,39 +285,3 @@ class _Inputs(Walker):
         common = self.writer.denominator(node)
         written = f"(float)({self.writer.term(node, common)})"
         return written if common == 1 else f"{written} / {common}.0f"
-
-
-class _IsInexact(Walker):
-    def __init__(self, writer):
-        super().__init__()
-        self.writer = writer
-
-    def visit_Binary(self, node):
-        if node.op == "/" and self.writer.constant(node.right) is None:
-            return True
-        return (yield node.left) or (yield node.right)
-
-    def visit_object(self, node):
-        if isinstance(node, Function | Affine | Vector):
-            return True
-        for part in parts(node):
-            if (yield part):
-                return True
-        return False
-
-    visit_Function = visit_Local = visit_object
-
-
-class _IsCurved(Walker):
-    def visit_Bounded(self, node):
-        return False
-
-    def visit_object(self, node):
-        if isinstance(node, Function):
-            return True
-        for part in parts(node):
-            if (yield part):
-                return True
-        return False
-
-    visit_Function = visit_Local = visit_object
