@@ -102,7 +102,7 @@ class StateBelief:
             reads=tuple(sorted(reads & program.beliefs.keys() - {name})),
             holds_at=holds_at,
             start=start,
-            most=(lambda x: _of_longest(program, name, x)) if measured and not upper else None,
+            most=(lambda x: program.at(x, 0, delay=x.horizon).value(name)) if measured and not upper else None,
             upper=upper,
             program=program,
         )
@@ -134,11 +134,6 @@ class StateBelief:
             for k, value in enumerate(values[: -1 if self.upper else None]):
                 bound = x.before_timeout[self.name][t]
                 yield f"{self.name}_grows_with_delay", t, implies(x.Q.at_least(t, k), bound >= value)
-
-
-def _of_longest(program: Program, name: str, x: FlowView) -> Any:
-    """Return the belief's value for the longest delay that a window distinguishes."""
-    return program.at(x, 0, delay=x.horizon).value(name)
 
 
 def _measured(program: Program, name: str, upper: bool, x: NetworkView) -> Laws:

@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import is_dataclass
 from fractions import Fraction
 from functools import partial
@@ -64,10 +64,6 @@ def _instance(attribute: str, definition: Any, kind: type) -> None:
     if not isinstance(definition, kind):
         article = f"{type(definition).__name__} {definition!r}"
         raise InputError(f"{attribute} is the {article}; expected a {kind.__name__} of {kind.__module__}")
-
-
-def _template(definition: Any) -> None:
-    _instance("TEMPLATE", definition, Template)
 
 
 def _model(model: Any) -> None:
@@ -177,21 +173,13 @@ def _property(cls: Any) -> None:
 
 def _proof(proof: Any) -> None:
     if isinstance(proof, RoundProof):
-        return _round_proof(proof)
-    _instance("PROOF", proof, Proof)
-    states = [("a state", state, State, {"holds": 3}) for state in proof.states]
-    objectives = [("an objective", o, Objective, {"holds": 2}) for s in proof.states for o in s.ensures]
-    measures = [("a measure", m, Measure, {"value": 2, "limit": 1}) for s in proof.states for m in s.measures]
-    _parts([*states, *objectives, *measures])
-    _lemmas_and_constants(proof)
-
-
-def _round_proof(proof: RoundProof) -> None:
-    _takes(proof.laws, 1, "laws")
-    _lemmas_and_constants(proof)
-
-
-def _lemmas_and_constants(proof: Any) -> None:
+        _takes(proof.laws, 1, "laws")
+    else:
+        _instance("PROOF", proof, Proof)
+        states = [("a state", state, State, {"holds": 3}) for state in proof.states]
+        objectives = [("an objective", o, Objective, {"holds": 2}) for s in proof.states for o in s.ensures]
+        measures = [("a measure", m, Measure, {"value": 2, "limit": 1}) for s in proof.states for m in s.measures]
+        _parts([*states, *objectives, *measures])
     _parts([("a lemma", other, Lemma, {"given": 2, "then": 2}) for other in proof.lemmas])
     for constant in proof.constants:
         _expect(isinstance(constant, Constant), "a constant", constant, "a Constant of ccmatic.contracts")
@@ -226,4 +214,9 @@ def _takes(function: Any, count: int, name: str | None = None) -> None:
         raise InputError(f"{name} is called with {counted(count, 'argument')}: {error}", *place_of(function)) from None
 
 
-_CHECKS = {"MODEL": _model, "PROPERTY": _property, "PROOF": _proof, "TEMPLATE": _template}
+_CHECKS: dict[str, Callable[[Any], None]] = {
+    "MODEL": _model,
+    "PROPERTY": _property,
+    "PROOF": _proof,
+    "TEMPLATE": lambda definition: _instance("TEMPLATE", definition, Template),
+}

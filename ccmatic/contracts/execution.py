@@ -150,8 +150,9 @@ class Windows(Execution):
         super().__init__(first, C, buffer, beta, (), own, constants=constants)
         self.flows = tuple(flows)
         if others:
-            total = {name: _sum([getattr(flow, name) for flow in flows]) for name in ("A", "S", "L", "Ld")}
-            self.A, self.S, self.L, self.Ld = total.values()
+            for name in ("A", "S", "L", "Ld"):
+                rows = zip(*(getattr(flow, name) for flow in flows), strict=True)
+                setattr(self, name, Steps([sum(values[1:], values[0]) for values in rows]))
         self.K = self.S
         for flow in flows:
             flow._carrier = self
@@ -163,7 +164,8 @@ class Windows(Execution):
         """
         columns = dict(self.own)
         for name in BY_FLOW:
-            columns |= self._numbered(name, [getattr(flow, name) for flow in self.flows])
+            for number, flow in enumerate(self.flows, 1):
+                columns[f"{name}{number if len(self.flows) > 1 else ''}"] = getattr(flow, name)
         return columns | self.remembered()
 
     def remembered(self) -> dict[str, Sequence[Number]]:
@@ -173,18 +175,9 @@ class Windows(Execution):
             columns |= {f"{name}{suffix}": column for name, column in flow.state.items()}
         return columns
 
-    def _numbered(self, name: str, columns: Sequence[Sequence[Number]]) -> dict[str, Sequence[Number]]:
-        if len(columns) == 1:
-            return {name: columns[0]}
-        return {f"{name}{number}": column for number, column in enumerate(columns, 1)}
-
 
 #: The columns that each flow of a window sender has.
 BY_FLOW = ("A", "S", "L", "Ld", "r", "cwnd")
-
-
-def _sum(columns: Sequence[Sequence[Number]]) -> Steps[Number]:
-    return Steps([sum(values[1:], values[0]) for values in zip(*columns, strict=True)])
 
 
 def execution(

@@ -265,14 +265,11 @@ class Model:
         return [belief for belief in self.beliefs if isinstance(belief, RunningBound)]
 
     def true_states(self) -> list[StateBelief]:
-        return [state for state in self._states() if state.holds_at]
+        return [each for each in self.beliefs if isinstance(each, StateBelief) and each.holds_at]
 
     def carried_over(self) -> list[Belief]:
         """Return the beliefs whose values carry over from earlier windows, so that they can be false."""
         return [*self.bounds(), *self.true_states()]
-
-    def _states(self) -> list[StateBelief]:
-        return [belief for belief in self.beliefs if isinstance(belief, StateBelief)]
 
     def _named(self, x: NetworkView, part: Laws) -> Iterator[Law]:
         if not hasattr(part, "__iter__"):

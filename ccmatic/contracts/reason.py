@@ -32,7 +32,6 @@ class Reason(Protocol):
 
         If the condition's truth differs from `truth`, return an empty list.
         """
-        ...
 
 
 @dataclass(frozen=True)

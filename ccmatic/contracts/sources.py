@@ -31,35 +31,27 @@ class Source(Protocol):
 
     def column(self, name: str) -> Sequence[Number]:
         """Return a column by name: one value per step, a term or a number."""
-        ...
 
     def first(self, name: str) -> Number:
         """Return the first value of a column. The column's other values follow from this value."""
-        ...
 
     def delay(self, name: str, longest: int) -> Delay:
         """Return a measured delay, Q or F. The argument `longest` is as in a Delay."""
-        ...
 
     def state(self, name: str, unit: Unit | str) -> Sequence[Number]:
         """Return a column of a controller's state. A condition is 1 where it holds, else 0."""
-        ...
 
     def constant(self, name: str) -> Number:
         """Return a number that the model leaves open."""
-        ...
 
     def limited(self) -> Sequence[Truth]:
         """Return for each step whether the sender was application-limited."""
-        ...
 
     def beliefs(self, model: Model) -> Mapping[str, Sequence[Number]]:
         """Return the columns of those beliefs of the model that the source contains, by name."""
-        ...
 
     def before_timeout(self, name: str) -> Number:
         """Return the last value of a belief before it timed out."""
-        ...
 
 
 class TraceData(Protocol):
@@ -71,7 +63,6 @@ class TraceData(Protocol):
     @property
     def constants(self) -> Mapping[str, Fraction]:
         """The values of C, R_m, D and MSS, and of beta for a finite buffer, by name."""
-        ...
 
     @property
     def columns(self) -> Mapping[str, Sequence[Fraction]]: ...

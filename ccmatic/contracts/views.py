@@ -91,15 +91,12 @@ class FlowView(Protocol):
 
     def sent(self, t: int) -> Number:
         """Return the bytes sent in (t-1, t]."""
-        ...
 
     def admitted(self, t: int) -> Number:
         """Return the bytes that were sent by t and are not lost: A - L."""
-        ...
 
     def inflight(self, t: int) -> Number:
         """Return the bytes in flight that do not propagate: A - L - S (sent, minus lost, minus served)."""
-        ...
 
 
 class Sender(Protocol):
@@ -117,7 +114,6 @@ class Sender(Protocol):
 
     def laws(self, view: FlowView) -> Laws:
         """Return the laws, each (law name, t, formula), of the rates and the state of a flow."""
-        ...
 
 
 @runtime_checkable
@@ -149,8 +145,6 @@ class NetworkView(FlowView, Protocol):
 
     def queue(self, t: int) -> Number:
         """Return the bytes that wait at the bottleneck: A - L - K (sent, minus lost, minus tokens)."""
-        ...
 
     def columns(self) -> Mapping[str, Sequence[Number]]:
         """Return every column of a trace except the delays, by name."""
-        ...

@@ -372,7 +372,8 @@ class Reader(RowReader):
 
     def extreme(self, node: ast.Call, pick: str) -> Term:
         several = self.several(node)
-        if len(several or node.args) < 2 - bool(several) or node.keywords or any(map(_is_starred, node.args)):
+        starred = any(isinstance(each, ast.Starred) for each in node.args)
+        if len(several or node.args) < 2 - bool(several) or node.keywords or starred:
             text = ast.unparse(node)
             self.fail(node, f"found `{text}`, expected {pick} of at least two plain terms, or of a list")
         operands = self.terms_among(node, several or [(each, *self.expression(each)) for each in node.args])
@@ -435,7 +436,3 @@ _OF_KNOWN = f"made of numbers, {' and '.join(KNOWN)} only"
 
 def _divides(node: ast.BinOp) -> str:
     return f"divides `{ast.unparse(node.left)}` by `{ast.unparse(node.right)}`"
-
-
-def _is_starred(node: ast.expr) -> bool:
-    return isinstance(node, ast.Starred)

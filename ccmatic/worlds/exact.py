@@ -41,14 +41,10 @@ def _marked(statements):
         if isinstance(statement, ast.If):
             statement.test = _call(_DECIDED, statement.test, statement.test)
             statement.body, statement.orelse = _marked(statement.body), _marked(statement.orelse)
-        elif not _is_docstring(statement):
+        elif not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)):  # no docstring
             marked.append(ast.copy_location(ast.Expr(_call(_RAN, statement)), statement))
         marked.append(statement)
     return marked
-
-
-def _is_docstring(statement):
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 def _call(name, place, *arguments):

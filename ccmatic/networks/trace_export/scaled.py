@@ -33,10 +33,10 @@ class Scale:
         if self.rate <= 0 or self.rtt <= 0 or self.packet < 1:
             raise InputError("rate, rtt and mss have to be more than 0")
         if self.bdp < self.packet:
-            enough = f"a rate of {ceil(self.packet / self.rtt * 8)}bit or an rtt of {_us(self.packet / self.rate)}us"
+            bits, us = ceil(self.packet / self.rtt * 8), ceil(self.packet / self.rate * 10**6)
             raise InputError(
                 f"at this scale a step, rate·rtt, is {number(self.bdp)} bytes, less than a packet of {self.packet}; "
-                f"expected {enough}, or more"
+                f"expected a rate of {bits}bit or an rtt of {us}us, or more"
             )
 
     @property
@@ -219,10 +219,6 @@ def number(value):
 
 def milliseconds(seconds):
     return f"{number(seconds * 1000)} ms"
-
-
-def _us(seconds):
-    return ceil(seconds * 10**6)
 
 
 def require_queue(scaled):
