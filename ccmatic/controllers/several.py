@@ -15,8 +15,6 @@ _HEAD = re.compile(r"^# flow (\d+) runs (.+)\n", re.MULTILINE)
 
 @dataclass(frozen=True)
 class ControllerGroup:
-    """The controllers of all flows of a path, in order."""
-
     each: tuple
     start = None
     is_envelope = False

@@ -300,7 +300,6 @@ class _Reader(TermsReader):
         return super().parameter_names(function)
 
     def resolve(self, argument):
-        """Resolve a parameter that names a measure."""
         name, shipped = argument.arg, definitions.shipped(MEASURES)
         if name.removesuffix(BEFORE) not in shipped:
             expected = f"expected what is measured; {suggest(name, [*self.units, *shipped])}"

@@ -39,8 +39,6 @@ from ccmatic.worlds.text import Text, text
 
 
 class Memory(Declaration):
-    """A declared part of a controller's state."""
-
     @property
     def says(self):
         """The possible initial values, as words that follow the name of the state."""
@@ -220,7 +218,6 @@ class Stateful:
         return all(step.is_alike_from(each, longest) for each in few)
 
     def has_laws(self) -> bool:
-        """Return whether a law between bounds determines some state variable."""
         return any(isinstance(node, Bounded) for node in nodes(self.update))
 
     def delay_parts(self) -> int | None:
@@ -331,7 +328,6 @@ def _read(several: Iterable[Tree]) -> set[str]:
 
 
 def _parts_of_round_trip(comparison: Comparison) -> int | None:
-    """Return the value of `Stateful.delay_parts` for a single comparison."""
     words, parts = Text(), [1]
     for side in (comparison.left, comparison.right):
         for monomial, coefficient in words.walk(side, True).items():

@@ -161,5 +161,4 @@ class Size:
         return None
 
     def ended(self, tree: Tree) -> str | None:
-        """Check a complete term or condition."""
         return self.extents.walk(tree).refusal

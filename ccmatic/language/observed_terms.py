@@ -42,8 +42,6 @@ _BOUNDED = "a law between bounds: `window = bounded(law, low, high)`"
 
 
 class TermReader(Reader):
-    """A reader of terms over a sender's observations."""
-
     def __init__(
         self, source: str, observations: Mapping[str, Observation], beliefs: Mapping[str, Belief], file: str | None
     ) -> None:
@@ -68,7 +66,6 @@ class TermReader(Reader):
         return any(self.few(one, True) and not self.is_known(other) for one, other in factors)
 
     def in_unit(self, name: str, unit: Unit | str, node: ast.expr) -> Tree:
-        """Read a term that may be assigned to a state variable of this unit."""
         tree, term_unit = self.expression(node)
         if term_unit not in (None, unit):
             self.fail(node, f"sets `{name}` ({unit}) to `{ast.unparse(node)}` ({term_unit}), expected the same unit")

@@ -92,7 +92,6 @@ class _Program:
         return [f'"""{_ABOUT}', "", f"The file claims a proof: {notes[CLAIMS]}.", "Its SHA-256:", "", *proofs, '"""']
 
     def input(self, name: str, shape: tuple[int, ...]) -> _List:
-        """Return the list of terms that the name of an input contains."""
         try:
             syntax = syntax_tree(name, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):

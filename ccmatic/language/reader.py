@@ -216,7 +216,6 @@ class Reader(RowReader):
         return If(test, then, other)
 
     def enter_branch(self, statement: ast.stmt) -> None:
-        """Count one further `if` on the current path."""
         self.branch += 1
         if self.branch > MAX_DEPTH:
             self.fail(statement, f"found a path of more than {MAX_DEPTH} `if`, expected fewer")
@@ -301,7 +300,6 @@ class Reader(RowReader):
         self.fail(node, self.refusal(node))
 
     def refusal(self, node: ast.expr) -> str:
-        """Say why `node` is no term."""
         text = ast.unparse(node)
         match node:
             case _ if self.is_row(node):
@@ -350,7 +348,6 @@ class Reader(RowReader):
         return self.read_names(tree) <= set(KNOWN)
 
     def is_factor(self, tree: Tree) -> bool:
-        """Return whether an unknown term may be multiplied by the given term."""
         return self.is_known(tree)
 
     def check_product(self, node: ast.BinOp, left: Tree, right: Tree) -> None:
@@ -399,7 +396,6 @@ class Reader(RowReader):
     def same_unit(
         self, node: ast.AST, verb: str, preposition: str, *operands: ast.expr
     ) -> tuple[tuple[Tree, ...], Unit | None]:
-        """Read the operands. Return their trees and their common unit."""
         return self.alike(node, verb, preposition, [(each, *self.expression(each)) for each in operands])
 
     def condition(self, node: ast.expr) -> Tree:

@@ -134,8 +134,6 @@ _PLAIN = "a comprehension such as `max(x / k for k in range(1, 5))`, without `if
 
 
 class RowReader(Scope):
-    """A reader of lists, and of functions on lists."""
-
     def is_row(self, node: ast.expr) -> bool:
         """An item of a nested list may be a list, so such items count as lists."""
         while isinstance(node, ast.Subscript):
@@ -185,7 +183,6 @@ class RowReader(Scope):
         return row[index]
 
     def whole_number(self, node: ast.expr) -> int:
-        """Return the integer that an expression of constants denotes."""
         tree, unit = self.expression(node)
         if unit in (None, NUMBER) and not self.read_names(tree):
             number = self.value_of(tree)
@@ -224,7 +221,6 @@ class RowReader(Scope):
         return made
 
     def bound(self, target: ast.expr, meaning: Meaning, outer: Mapping[str, Meaning]) -> dict[str, Meaning]:
-        """Return the meanings that the names of a comprehension have in one iteration."""
         row, _ = meaning
         if isinstance(target, ast.Tuple) and isinstance(row, Row) and len(row) == len(target.elts):
             pairs = zip(target.elts, row, strict=True)

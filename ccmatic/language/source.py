@@ -96,7 +96,6 @@ def targets(module: ast.AST) -> Iterator[ast.Name]:
 
 
 def after_docstring(statements: list[ast.stmt]) -> list[ast.stmt]:
-    """Return the statements without a leading docstring."""
     match statements:
         case [ast.Expr(value=ast.Constant(value=str())), *rest]:
             return rest

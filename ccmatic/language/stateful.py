@@ -286,7 +286,6 @@ class _StatefulReader(TermReader):
         return _picked(tree, "window") if "window" in sent else None, _picked(tree, "rate") if "rate" in sent else None
 
     def returned(self, statement: ast.Return) -> NextState:
-        """Read the returned window and rate, or one of them, by name."""
         self.count(statement)
         value = statement.value
         nodes = value.elts if isinstance(value, ast.Tuple) else [value] if value else []

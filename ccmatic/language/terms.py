@@ -90,7 +90,6 @@ class TermsReader(Reader):
                 return tree
 
     def require_unit(self, statement: ast.Return, unit: Returned) -> None:
-        """Raise InputError unless all paths of a function return the same unit, or lists of the same units."""
         common = unit if self.unit == _UNKNOWN else _common(self.unit, unit)
         if common == _UNKNOWN:
             units = f"returns {_said(unit)} here and {_said(self.unit)} before"
@@ -106,7 +105,6 @@ class TermsReader(Reader):
         return super().expression(node)
 
     def plain(self, node: ast.expr) -> Tree:
-        """Read a term without a unit."""
         tree, unit = self.expression(node)
         if unit not in (None, NUMBER):
             self.fail(node, f"found `{ast.unparse(node)}` ({unit}), expected a number without a unit")

@@ -149,7 +149,6 @@ class Local(Tree):
 
     @cached_property
     def digest(self) -> bytes:
-        """A hash of the term."""
         return _Digest().walk(self.term)
 
     def __eq__(self, other: object) -> bool:
@@ -203,7 +202,6 @@ EXTREMES: dict[str, Callable[..., Any]] = {"max": max, "min": min}
 
 
 def parts(tree: Tree) -> tuple[Tree, ...]:
-    """Return the direct subtrees of a tree in source order."""
     match tree:
         case Binary(_, left, right) | Comparison(_, left, right):
             return left, right
@@ -274,7 +272,6 @@ def rebuilt(tree: Tree, made: Sequence[Tree]) -> Tree:
 
 
 def replaced(tree: Tree, meanings: Mapping[str, Tree]) -> Tree:
-    """Return the tree with each name in `meanings` replaced by its tree."""
     return _Replacement(meanings).walk(tree)
 
 

@@ -213,7 +213,6 @@ class Values(Walker):
         return self.scope[numbers] if isinstance(numbers, str) else np.asarray(numbers, np.float32)
 
     def rates(self, tree):
-        """Return the smallest and the largest rate that a controller's body allows."""
         match tree:
             case If(test, then, other):
                 pairs = zip(self.rates(then), self.rates(other), strict=True)

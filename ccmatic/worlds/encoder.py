@@ -29,7 +29,6 @@ class Encoder(VectorWalker):
         self.forget()
 
     def body(self, tree, rate, floor):
-        """Return the formula `rate` = max(floor, the result of a body)."""
         if not isinstance(tree, If):
             return self.leaf(tree, rate, floor)
         test = self.condition(tree.test)

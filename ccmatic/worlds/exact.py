@@ -224,13 +224,8 @@ def run_exactly(source, file, lines=None):
     return scope["rate"]
 
 
-def exactly(source, scope):
-    """Return the syntax tree of a source in which names replace the numbers; `scope` gets their Fractions."""
-    return with_fractions(syntax_tree(source), source, scope)
-
-
 def with_fractions(module, source, scope):
-    """Return the result of `exactly` for syntax that was derived from a source."""
+    """Return the syntax of a source in which names replace the numbers; `scope` gets their Fractions."""
     return ast.fix_missing_locations(_Exact(Literals(source), scope).visit(module))
 
 

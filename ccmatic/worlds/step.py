@@ -73,7 +73,6 @@ class Step(Encoder):
         return self.now[name] in (map(bool, outcome) if name in self.truths else outcome)
 
     def becomes(self, tree):
-        """Return the condition that the update, given as a tree, results in the state of this step."""
         match tree:
             case If(test, then, other):
                 condition = self.condition(test)
@@ -175,7 +174,6 @@ class Step(Encoder):
         return view.S[t - view.R] + view.Ld[t] + view.cwnd[t] >= view.A[t - 1] + view.r[t]
 
     def is_sent(self, tree, amount):
-        """Return the condition that `amount` equals the value of a tree."""
         match tree:
             case If(test, then, other):
                 return either(self.condition(test), self.is_sent(then, amount), self.is_sent(other, amount))

@@ -40,7 +40,6 @@ class Needs(NamedTuple):
 
 
 def needs(program):
-    """Return the Needs of a program's functions."""
     columns, first, runs = set(), set(), []
     for tree in program.definitions.values():
         for node in _nodes(tree):
@@ -146,7 +145,6 @@ class WindowValues(Values):
         return self.column(node.name, place)
 
     def column(self, name, place):
-        """Return the value of an observation or a belief at an earlier place."""
         if place == 0:
             return self.scope[name]
         if place == 1:

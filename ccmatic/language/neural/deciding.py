@@ -147,7 +147,6 @@ def violates(violation: Violation, values: Sequence[Fraction]) -> bool:
 
 
 def _split(case: Case, inputs: int) -> tuple[list[Range], list[Form]]:
-    """Return the box of a case, and its other conditions."""
     lows: list[Fraction | None] = [None] * inputs
     highs: list[Fraction | None] = [None] * inputs
     others = []

@@ -35,8 +35,6 @@ class Scaled:
 
 @dataclass(frozen=True)
 class Total:
-    """The statement that adds two vectors."""
-
     left: str
     right: str
 
@@ -70,8 +68,6 @@ class Bent:
 
 @dataclass(frozen=True)
 class Joined:
-    """The statement that joins several vectors into one."""
-
     sources: tuple[str, ...]
 
 

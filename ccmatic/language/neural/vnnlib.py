@@ -107,7 +107,6 @@ class _Reader:
         raise InputError(f"'{_text(term)}' is no condition; expected <=, >=, =, and, or", None, _line(term))
 
     def form(self, term: _Term) -> Form:
-        """Return a linear term."""
         match term:
             case _Word(text, line):
                 return self.word(text, line)

@@ -145,7 +145,6 @@ def _outcomes(outcomes, count):
 
 @cache
 def _library(header):
-    """Build the shared library from a packets.h."""
     with tempfile.TemporaryDirectory(prefix="ccmatic-") as folder:
         source, built = Path(__file__).with_name("packets.c"), Path(folder) / "packets.so"
         link = f'-DLINK="{header}"'

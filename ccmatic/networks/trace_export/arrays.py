@@ -185,7 +185,6 @@ def _declared(scaled):
 
 
 def _described(scaled):
-    """Return the columns whose meaning is the same for all models."""
     if not scaled.model.windows:
         return {"A", "S", "L", "Ld", "K", "r", "Q", "F"}
     of_flows = {f"{name}{suffix}" for name in ("A", "S", "L", "Ld", "r", "cwnd") for suffix in scaled.suffixes}

@@ -80,7 +80,6 @@ class Holds:
 
     @staticmethod
     def begins(path):
-        """Return whether a file begins like Holds of any version."""
         return read_text(path).startswith(FORMAT.rpartition(" ")[0])
 
     @staticmethod
@@ -114,7 +113,6 @@ def _parse(lines):
 
 
 def content(trace, scale, allow_code):
-    """Return the text of a trace's Holds at a Scale, and notes on omissions."""
     return of_trace(trace, scale, allow_code).text(), [
         *packet_notes(trace.constants["MSS"] * _byte(trace, scale), scale),
         "the file repeats the last period of the trace",

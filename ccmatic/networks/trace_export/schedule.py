@@ -131,7 +131,6 @@ def _points(lines, start):
 
 
 def content(scaled):
-    """Return the text of a ScaledTrace's schedule, and notes on rounding."""
     return of_trace(scaled).text(), list(_notes(scaled))
 
 

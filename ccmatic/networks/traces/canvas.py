@@ -64,7 +64,6 @@ def figure(path, size, layout="constrained"):
 
 
 def require(path=None):
-    """Require matplotlib, and a suffix of a drawing."""
     if path is not None and Path(path).suffix.lower() not in UNDATED:
         raise InputError(f"cannot draw this kind of file; expected a name in {', '.join(UNDATED)}", str(path))
     tools()

@@ -194,7 +194,6 @@ def _height_of(lanes):
 
 
 def _compose_lanes(figure, trace, lanes):
-    """Draw Lanes on a Figure: a panel for each chart."""
     titled = list(_titled(lanes))
     ratios = [_height(chart) for _, chart in titled]
     panels = canvas.panels(figure, trace, ratios, BETWEEN * len(ratios) / sum(ratios))

@@ -83,8 +83,6 @@ def count(trace: "Trace") -> int:
 
 
 class _Reader:
-    """A reader of a trace's columns, in units of C and R_m."""
-
     def __init__(self, trace: "Trace", model: Model | None) -> None:
         self._trace, self._model, self._flows = trace, model, count(trace)
         self._scale: dict[Any, Fraction] = {**scales(trace)}

@@ -187,7 +187,6 @@ class Expression(Walker):
         self.refuse(tree, f"`{text(tree)}` has no {self.WORLD}")
 
     def is_product(self, tree):
-        """Return whether a node is a product in which both sides are unknown."""
         return tree.op == "*" and (yield tree.left, "constant") is None and (yield tree.right, "constant") is None
 
     def denominators(self, tree):

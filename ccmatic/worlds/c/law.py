@@ -198,7 +198,6 @@ class Law(Walker):
 
 
 def wide(writer, tree):
-    """Return the RoundedNumber of a term that exceeds 64 bits."""
     law = Law(writer, getattr(tree, "line", None), writer.made, "wide")
     law.require_exact_tests(tree)
     number = law.number(tree)

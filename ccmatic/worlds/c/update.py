@@ -243,7 +243,6 @@ class Update(Expression):
 
 
 def _whole(number, one, up):
-    """Return a RoundedNumber times `one` as an integer."""
     word = number.word if one == 1 else f"ccm_times({number.word}, {literal(Fraction(one)).word})"
     return f"-ccm_whole(ccm_negated({word}))" if up else f"ccm_whole({word})"
 

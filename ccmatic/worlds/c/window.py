@@ -343,7 +343,6 @@ class _Writer(Expression):
         return local
 
     def decided(self, tree):
-        """Return statements that return the truth value of a condition."""
         if isinstance(tree, Comprehension):
             decides = tree.pick == "any"
             end = f"return {'false' if decides else 'true'};"
@@ -444,7 +443,6 @@ _PICK = {"max": "ccm_at_least", "min": "ccm_at_most"}
 
 
 def _divided(amount, over, up):
-    """Return amount/over, rounded up if `up` is true, and otherwise rounded down."""
     if over == 1:
         return amount
     return f"ccm_up({amount}, {over})" if up else f"ccm_down({amount}, {over})"

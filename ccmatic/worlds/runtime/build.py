@@ -45,7 +45,6 @@ UDP_TOOLS, BPF_TOOLS = ("make", "cc"), ("make", "cc", "clang", _HEADERS)
 
 
 def require_tools(*tools):
-    """Require tools, or the substitutes that the environment names, such as CC."""
     missing = [tool for tool in dict.fromkeys(tools) if not (_has_headers() if tool == _HEADERS else _path(tool))]
     if missing:
         packages = " ".join(_PACKAGES[tool] for tool in missing)

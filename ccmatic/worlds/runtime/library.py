@@ -192,7 +192,6 @@ class CompiledSender(LibraryFlow):
 
 
 def compile_c(arguments):
-    """Run the C compiler ($CC or cc)."""
     compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if not compiler:
         raise InputError("no C compiler; expected cc, gcc or clang (Debian: apt-get install gcc libc6-dev)")
@@ -220,8 +219,6 @@ class StepObservations(ctypes.Structure):
 
 
 class StatefulSender(LibraryFlow):
-    """One flow of a stateful controller."""
-
     def step(self, observations):
         self._call("step", None, (ctypes.POINTER(StepObservations), ctypes.byref(observations)))
 
