@@ -16,8 +16,6 @@ from ccmatic.contracts.columns import (
     StateVariable,
 )
 from ccmatic.contracts.execution import (
-    Execution,
-    Flow,
     ObservationWindow,
     at_steps,
     ending,
@@ -49,7 +47,7 @@ from ccmatic.contracts.reason import AllOf, AnyOf, AtMost, Compared, Fails, Impl
 from ccmatic.contracts.sender_text import sender_belief
 from ccmatic.contracts.sources import TraceData
 from ccmatic.contracts.template import Branch, Sketch, Template, contract_sketch, linear_forms, value_of
-from ccmatic.contracts.views import Bounds, FlowView, NetworkView
+from ccmatic.contracts.views import Bounds, Execution, Flow, FlowView, NetworkView
 from ccmatic.contracts.worlds import (
     FLUID,
     LOGS,

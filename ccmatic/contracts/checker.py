@@ -12,18 +12,17 @@ from typing import Any
 from ccmatic.base import CONSTANTS, InputError, Unit, counted, definitions, place_of
 from ccmatic.contracts.belief import Belief, StateBelief, is_bound
 from ccmatic.contracts.columns import BEFORE_TIMEOUT, OFFERED, SHARED, Column
-from ccmatic.contracts.execution import Execution
 from ccmatic.contracts.model import Model
 from ccmatic.contracts.program import START, Program
 from ccmatic.contracts.proof import Constant, Lemma, Measure, Objective, Proof, RoundProof, State
 from ccmatic.contracts.property import Property
 from ccmatic.contracts.template import Template
-from ccmatic.contracts.views import FlowView, NetworkView
+from ccmatic.contracts.views import Execution, Flow
 
 #: The names of unknowns, of columns, and of the parts of an execution. The unknowns of a belief or a column have
 #: names that begin with the name of that belief or column.
 TAKEN = {*(column.name for column in (*SHARED, *OFFERED)), "C", "t", "alpha", "beta", "limited", *CONSTANTS}
-PARTS = {*FlowView.__annotations__, *NetworkView.__annotations__, *dir(FlowView), *dir(Execution)}
+PARTS = {*Flow.__annotations__, *Execution.__annotations__, *dir(Execution)}
 
 
 def check(attribute: str, definition: Any, file: Path) -> None:

@@ -1,17 +1,12 @@
-"""Executions in the form that laws read (`ccmatic.contracts.views`): a network and its flows, each with columns.
-
-Without loss of generality, the link rate C is 1 and R_m is one step. No byte is served at t = 0
-(docs/reference/encoding.md, notation).
-"""
+"""Executions of models (`ccmatic.contracts.views`): unknown, observed, at some steps, or one window after another."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 from typing import Any
 
 from ccmatic.base import InputError
-from ccmatic.contracts.columns import BEFORE_TIMEOUT, FIRST, IDLE, LAST, TOKENS, Delay, Number, StateVariable, Steps
+from ccmatic.contracts.columns import FIRST, IDLE, LAST, TOKENS, Delay, Number, StateVariable, Steps
 from ccmatic.contracts.model import Model
 from ccmatic.contracts.query import Buffer
 from ccmatic.contracts.sources import (
@@ -24,160 +19,12 @@ from ccmatic.contracts.sources import (
     TraceData,
     Unknowns,
 )
-from ccmatic.contracts.views import Bounds, FlowView, NetworkView
+from ccmatic.contracts.views import BY_FLOW, Bounds, Execution, Flow, Windows
 from ccmatic.logic import Truth
 
 #: Names whose unknowns a state may not share: parts of a measured delay, pauses, the next window, bytes older than an
 #: execution, and open tests of delays.
 _NOT_OF_STATE = re.compile(rf"[{LAST.name}{FIRST.name}]_\d+|limited|next_\w+|older\d*|delay_test(_\d+)?")
-
-
-@dataclass(eq=False, kw_only=True)
-class Flow:
-    """One flow of an execution, as `FlowView` describes flows.
-
-    The default of a field means that the flow has no such column.
-    """
-
-    horizon: int
-    D: int
-    alpha: Any = None
-    numeric: bool | None = False
-    A: Sequence[Number]
-    S: Sequence[Number]
-    L: Sequence[Number]
-    Ld: Sequence[Number]
-    r: Sequence[Number] = ()
-    Q: Delay | None = None
-    F: Delay | None = None
-    limited: Sequence[Truth]
-    timely: Sequence[Number] = ()
-    excess: Sequence[Number] = ()
-    beliefs: Mapping[str, Sequence[Number]] = field(default_factory=dict)
-    before_timeout: Mapping[str, Sequence[Number]] = field(default_factory=dict)
-    state: Mapping[str, Sequence[Number]] = field(default_factory=dict)
-    kept: Sequence[StateVariable] = ()
-    R: int = 1
-    number: int = 1
-    cwnd: Sequence[Number] = ()
-    unlimited: Number = Fraction(100)
-    period: int | None = None
-    history: int = 0
-    _carrier: "Execution | None" = None
-
-    @property
-    def network(self) -> "NetworkView | None":
-        return self._carrier
-
-    def sent(self, t: int) -> Number:
-        return self.r[t] if self.limited[t] is False else self.A[t] - self.A[t - 1]
-
-    def admitted(self, t: int) -> Number:
-        return self.A[t] - self.L[t]
-
-    def inflight(self, t: int) -> Number:
-        return self.A[t] - self.L[t] - self.S[t]
-
-
-class Execution(Flow):
-    """An execution of a network (docs/reference/encoding.md, section 1), as `NetworkView` describes networks.
-
-    The execution has a single flow, `flow`, so the flow's attributes are also those of the network. `bounds` states
-    what is assumed about the running bounds. `windows` states whether the flows send by a window.
-    """
-
-    windows = False
-
-    def __init__(
-        self,
-        flow: Flow,
-        C: Number,
-        buffer: Buffer,
-        beta: Number | None,
-        K: Sequence[Number],
-        own: Mapping[str, Sequence[Number]] | None = None,
-        bounds: Bounds = Bounds.MOVE,
-        constants: Mapping[str, Number] | None = None,
-    ) -> None:
-        self.constants: Mapping[str, Number] = constants or {}
-        self.own: Mapping[str, Sequence[Number]] = own or {}
-        self.flows: Sequence[FlowView] = (flow,)
-        self.C, self.buffer, self.beta, self.K, self.bounds = C, buffer, beta, K, bounds
-        super().__init__(**vars(flow))
-
-    def __getattr__(self, name: str) -> Sequence[Number]:
-        own: Mapping[str, Sequence[Number]] = self.__dict__.get("own", {})
-        if name not in own:
-            declared = ", ".join(own) or "none"
-            raise AttributeError(f"{type(self).__name__} has no attribute '{name}'; its own columns are {declared}")
-        return own[name]
-
-    @property
-    def network(self) -> "NetworkView | None":
-        return self
-
-    def queue(self, t: int) -> Number:
-        """The waiting bytes A - L - K (sent, minus lost, minus tokens); negative if tokens wait instead."""
-        return self.A[t] - self.L[t] - self.K[t]
-
-    def remembered(self) -> dict[str, Sequence[Number]]:
-        return {}
-
-    def columns(self) -> dict[str, Sequence[Number]]:
-        names = ("A", "S", "L", "Ld", "K", "r")
-        columns = {**{name: getattr(self, name) for name in names}, **self.own, **self.beliefs}
-        for name, column in self.before_timeout.items():
-            if column[self.horizon - 1] is not self.beliefs[name][self.horizon - 1]:
-                columns[name + BEFORE_TIMEOUT] = column
-        return columns
-
-
-class Windows(Execution):
-    """An execution of window senders, which may have state. The flows are in `flows`, in order."""
-
-    windows = True
-
-    def __init__(
-        self,
-        flows: Sequence[Flow],
-        C: Number,
-        buffer: Buffer,
-        beta: Number | None,
-        own: Mapping[str, Sequence[Number]],
-        constants: Mapping[str, Number],
-    ) -> None:
-        first, *others = flows
-        super().__init__(first, C, buffer, beta, (), own, constants=constants)
-        self.flows = tuple(flows)
-        if others:
-            for name in ("A", "S", "L", "Ld"):
-                rows = zip(*(getattr(flow, name) for flow in flows), strict=True)
-                setattr(self, name, Steps([sum(values[1:], values[0]) for values in rows]))
-        self.K = self.S
-        for flow in flows:
-            flow._carrier = self
-
-    def columns(self) -> dict[str, Sequence[Number]]:
-        """Return every column of a trace except delays, by name.
-
-        If there are several flows, the names of a flow's columns end in the flow's number, which starts at 1.
-        """
-        columns = dict(self.own)
-        for name in BY_FLOW:
-            for number, flow in enumerate(self.flows, 1):
-                columns[f"{name}{number if len(self.flows) > 1 else ''}"] = getattr(flow, name)
-        return columns | self.remembered()
-
-    def remembered(self) -> dict[str, Sequence[Number]]:
-        columns: dict[str, Sequence[Number]] = {}
-        for number, flow in enumerate(self.flows, 1):
-            suffix = number if len(self.flows) > 1 else ""
-            columns |= {f"{name}{suffix}": column for name, column in flow.state.items()}
-        return columns
-
-
-#: The columns that each flow of a window sender has.
-BY_FLOW = ("A", "S", "L", "Ld", "r", "cwnd")
 
 
 def execution(
@@ -240,7 +87,7 @@ def sender_observations(model: Model, buffer: Buffer, jitter: int, trace: TraceD
     return _rate_execution(model, horizon, buffer, jitter, Bounds.MOVE, ObservedTrace(model, trace, buffer, horizon))
 
 
-def ending(model: Model, x: NetworkView, steps: int = 1) -> Execution:
+def ending(model: Model, x: Execution, steps: int = 1) -> Execution:
     """Return only the last `steps` steps of an execution, which are also the first steps of the next window."""
     source = LastSteps(model, x, steps)
     if model.windows:
@@ -248,7 +95,7 @@ def ending(model: Model, x: NetworkView, steps: int = 1) -> Execution:
     return _rate_execution(model, steps, x.buffer, x.D, x.bounds, source)
 
 
-def following(model: Model, x: NetworkView, steps: int = 1) -> Execution:
+def following(model: Model, x: Execution, steps: int = 1) -> Execution:
     """Return the window that follows an execution.
 
     Its first `steps` steps are the last steps of `x`. Its other steps have new unknowns.
@@ -261,7 +108,7 @@ def following(model: Model, x: NetworkView, steps: int = 1) -> Execution:
     return _rate_execution(model, x.horizon, x.buffer, x.D, x.bounds, source)
 
 
-def _state_of(x: NetworkView) -> Sequence[StateVariable]:
+def _state_of(x: Execution) -> Sequence[StateVariable]:
     return list(dict.fromkeys(each for flow in x.flows for each in flow.kept))
 
 

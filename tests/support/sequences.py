@@ -6,8 +6,8 @@ from itertools import accumulate, pairwise
 
 from ccmatic.contracts import Flow
 from ccmatic.contracts.columns import Delay, Steps
-from ccmatic.contracts.execution import Windows
 from ccmatic.contracts.query import Buffer
+from ccmatic.contracts.views import Windows
 from ccmatic.worlds.exact import ObservedNumber, ObservedTruth, UnknownNumber
 from ccmatic.worlds.runtime.library import StepObservations
 
