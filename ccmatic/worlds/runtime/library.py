@@ -13,7 +13,6 @@ from functools import cached_property
 from pathlib import Path
 
 from ccmatic.base import InputError, write_text
-from ccmatic.worlds.c import ONE
 from ccmatic.worlds.runtime.build import LONGEST_RTT, library_sources
 
 _U64, _I64, _SENDER = ctypes.c_uint64, ctypes.c_int64, ctypes.c_void_p
@@ -245,6 +244,8 @@ class StatefulSender(LibraryFlow):
 
     def state(self):
         """Return the state by name, in bytes, bytes per step, steps, or plain numbers. A condition is 1 or 0."""
+        from ccmatic.worlds.c import ONE  # imported here, so that running senders does not load a solver
+
         pairs = zip(self.export.controller.state, self.kept(), strict=True)
         return {memory.name: Fraction(kept, ONE[memory.unit]) for memory, kept in pairs}
 
