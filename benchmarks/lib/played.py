@@ -29,8 +29,7 @@ from ccmatic.networks.simulation import NEVER, PathChange, SharedLink, Simulatio
 from ccmatic.networks.simulation import Path as SimulatedPath
 from ccmatic.records import ExpectationRecord, Record
 from ccmatic.worlds.runtime import StepObservations
-from ccmatic.worlds.runtime.library import Library
-from ccmatic.worlds.runtime.stateful_library import StatefulSender
+from ccmatic.worlds.runtime.library import Library, StatefulSender
 
 #: The simulator's name for each pattern of the emulator. Without jitter, no packet is held.
 PATTERNS = {"": "none", "aggregation": "bursts", "uniform": "uniform"}

@@ -7,8 +7,8 @@ from copy import copy
 from fractions import Fraction
 
 from ccmatic.contracts import CONDITION
+from ccmatic.worlds.encoder import Encoder
 from ccmatic.worlds.exact import ObservedNumber, ObservedTruth, UnknownNumber
-from ccmatic.worlds.formula import Encoder
 
 COLUMNS = ("A", "S", "L", "Ld", "r", "cwnd", "Q", "G", "V", "found")
 

@@ -7,8 +7,7 @@ controllers except CUBIC and Reno have no slow start.
 from collections import deque
 
 from ccmatic.deployment.exporting import header
-from ccmatic.worlds.runtime.library import Library
-from ccmatic.worlds.runtime.stateful_library import StatefulSender
+from ccmatic.worlds.runtime.library import Library, StatefulSender
 
 SECOND = 10**9
 PACKET = 1500

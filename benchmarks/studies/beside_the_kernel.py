@@ -28,8 +28,7 @@ from ccmatic.deployment.emulation import kinds, pipeline
 from ccmatic.deployment.emulation import run as emulation
 from ccmatic.deployment.exporting import header
 from ccmatic.networks.simulation import Path, PathChange, Simulation, WindowFlow
-from ccmatic.worlds.runtime.library import Library
-from ccmatic.worlds.runtime.stateful_library import StatefulSender
+from ccmatic.worlds.runtime.library import Library, StatefulSender
 
 BDP, PACKET, OUTAGE = 80, 1500, 10
 NETWORKS = {

@@ -18,8 +18,7 @@ import ccmatic as cm
 from ccmatic.base import InputError
 from ccmatic.deployment.exporting import header
 from ccmatic.networks.simulation import Path, PathChange, Simulation, WindowFlow
-from ccmatic.worlds.runtime.library import Library
-from ccmatic.worlds.runtime.stateful_library import StatefulSender
+from ccmatic.worlds.runtime.library import Library, StatefulSender
 
 CONTROLLERS = ("aimd", "reno", "cubic", "copa", "vegas", "bbr_v1")
 CHANGES = ("", "outage 1 rtt", "outage 1 rtt, queue lost", "change rtt x2", "change rate x1/2", "change rate x2")

@@ -2,9 +2,8 @@
 
 from ccmatic.base import BYTES, CONDITION, RATE, TIME
 from ccmatic.contracts.belief import Belief, RunningBound, RunningMax, RunningMin, Sample, StateBelief, is_bound
-from ccmatic.contracts.buffer import Buffer
 from ccmatic.contracts.checker import load_definition
-from ccmatic.contracts.column import (
+from ccmatic.contracts.columns import (
     BEFORE_TIMEOUT,
     FIRST,
     IDLE,
@@ -16,10 +15,7 @@ from ccmatic.contracts.column import (
     SenderBelief,
     StateVariable,
 )
-from ccmatic.contracts.exclusion import EXCLUSIONS, Exclusion
 from ccmatic.contracts.execution import (
-    Execution,
-    Flow,
     ObservationWindow,
     at_steps,
     ending,
@@ -28,9 +24,7 @@ from ccmatic.contracts.execution import (
     observed,
     sender_observations,
 )
-from ccmatic.contracts.fluid import MANY, Links, Marks, SlotOutcome
 from ccmatic.contracts.model import Law, Model, overflow
-from ccmatic.contracts.parameter import APPLICATION, Parameter, choice, number, whole
 from ccmatic.contracts.program import START, TIMEOUT, Program
 from ccmatic.contracts.proof import (
     Constant,
@@ -40,20 +34,35 @@ from ccmatic.contracts.proof import (
     Objective,
     Proof,
     RecordingDict,
+    RoundNumbers,
+    RoundProof,
     State,
     Values,
     beyond,
     file_stem,
 )
 from ccmatic.contracts.property import Property, WayToFail, share
+from ccmatic.contracts.query import APPLICATION, EXCLUSIONS, Buffer, Exclusion, Parameter, choice, number, whole
 from ccmatic.contracts.reason import AllOf, AnyOf, AtMost, Compared, Fails, Implied, Stated
-from ccmatic.contracts.round_proof import RoundNumbers, RoundProof
-from ccmatic.contracts.rows import Lines, Rows
 from ccmatic.contracts.sender_text import sender_belief
 from ccmatic.contracts.sources import TraceData
 from ccmatic.contracts.template import Branch, Sketch, Template, contract_sketch, linear_forms, value_of
-from ccmatic.contracts.views import Bounds, FlowView, NetworkView
-from ccmatic.contracts.worlds import FLUID, LOGS, PACKETS, folders, load_fluid, load_logs, world
+from ccmatic.contracts.views import Bounds, Execution, Flow, FlowView, NetworkView
+from ccmatic.contracts.worlds import (
+    FLUID,
+    LOGS,
+    MANY,
+    PACKETS,
+    Lines,
+    Links,
+    Marks,
+    Rows,
+    SlotOutcome,
+    folders,
+    load_fluid,
+    load_logs,
+    world,
+)
 
 __all__ = [
     "APPLICATION",

@@ -14,10 +14,10 @@ from math import ceil, floor
 from typing import Any, ClassVar, Self, TypeGuard
 
 from ccmatic.base import InputError, Unit
-from ccmatic.contracts.buffer import Buffer
+from ccmatic.contracts.columns import Delay, Laws, Number
 from ccmatic.contracts.program import START, Program
+from ccmatic.contracts.query import Buffer
 from ccmatic.contracts.reason import Compared
-from ccmatic.contracts.steps import Delay, Laws, Number
 from ccmatic.contracts.views import Bounds, FlowView, NetworkView
 from ccmatic.logic import Truth, equal, every, implies, is_max, is_min, no, some
 
@@ -35,7 +35,6 @@ class Sample:
 
     @property
     def value(self) -> Number:
-        """The value."""
         return self.amount / self.over
 
 
@@ -87,14 +86,7 @@ class StateBelief:
         holds_at: Callable[[NetworkView, int], Truth] | None = None,
         start: Callable[[NetworkView, int], Truth] | None = None,
     ) -> "StateBelief":
-        """Return the belief that a program's function defines.
-
-        Args:
-            program: The program.
-            name: The name of the function and of the belief.
-            upper: As in the class.
-            holds_at: As in the class.
-            start: As in the class.
+        """Return the belief that a program's function `name` defines; the other arguments are as in the class.
 
         Raises:
             InputError: If the function reads earlier values, and the program does not define the belief at the start.
@@ -110,7 +102,7 @@ class StateBelief:
             reads=tuple(sorted(reads & program.beliefs.keys() - {name})),
             holds_at=holds_at,
             start=start,
-            most=(lambda x: _of_longest(program, name, x)) if measured and not upper else None,
+            most=(lambda x: program.at(x, 0, delay=x.horizon).value(name)) if measured and not upper else None,
             upper=upper,
             program=program,
         )
@@ -144,11 +136,6 @@ class StateBelief:
                 yield f"{self.name}_grows_with_delay", t, implies(x.Q.at_least(t, k), bound >= value)
 
 
-def _of_longest(program: Program, name: str, x: FlowView) -> Any:
-    """Return the belief's value for the longest delay that a window distinguishes."""
-    return program.at(x, 0, delay=x.horizon).value(name)
-
-
 def _measured(program: Program, name: str, upper: bool, x: NetworkView) -> Laws:
     """Yield the laws of a belief for each possible measured delay in whole steps.
 
@@ -172,13 +159,12 @@ def _last_delay(x: FlowView) -> Delay:
 
 
 def _moves(program: Program, name: str, upper: bool, x: NetworkView) -> Laws:
-    """Yield the laws that define the belief at each step by the values of earlier steps."""
     for t in range(int(name + START in program.definitions), x.horizon):
         yield f"{name}_moves", t, program.at(x, t).bounded_by(name, x.before_timeout[name][t])
 
 
 def _value(program: Program, name: str, upper: bool, x: FlowView, t: int) -> Any:
-    """Return the belief's value as a number. The sender's observations must be numbers."""
+    """The sender's observations must be numbers."""
     if t == 0 and name + START in program.definitions:
         return program.at(x, t).value(name + START)
     delay = min(int(_last_delay(x).steps(t)), x.horizon) if "delay" in program.reads(name) and not upper else None
@@ -327,7 +313,6 @@ class RunningBound:
         return Compared(self.name, bound[x.horizon - 1], self._tighter, bound[0], str(self.unit), since=0)
 
     def tighter(self, x: FlowView) -> Truth:
-        """Return the condition that the bound is tighter at the end than at the start."""
         return self.tightens(x).condition
 
     def false_sample(self, x: NetworkView) -> Truth:
@@ -383,5 +368,4 @@ Belief = StateBelief | RunningBound
 
 
 def is_bound(belief: object) -> TypeGuard[RunningBound]:
-    """Return whether the belief is a running bound, which has a frozen encoding."""
     return isinstance(belief, RunningBound)

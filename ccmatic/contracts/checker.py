@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import is_dataclass
 from fractions import Fraction
 from functools import partial
@@ -10,35 +10,23 @@ from pathlib import Path
 from typing import Any
 
 from ccmatic.base import CONSTANTS, InputError, Unit, counted, definitions, place_of
-from ccmatic.contracts import proof as lemma
-from ccmatic.contracts.belief import Belief, is_bound
-from ccmatic.contracts.belief import StateBelief as State
-from ccmatic.contracts.column import BEFORE_TIMEOUT, OFFERED, SHARED, Column
-from ccmatic.contracts.execution import Execution
+from ccmatic.contracts.belief import Belief, StateBelief, is_bound
+from ccmatic.contracts.columns import BEFORE_TIMEOUT, OFFERED, SHARED, Column
 from ccmatic.contracts.model import Model
 from ccmatic.contracts.program import START, Program
+from ccmatic.contracts.proof import Constant, Lemma, Measure, Objective, Proof, RoundProof, State
 from ccmatic.contracts.property import Property
-from ccmatic.contracts.round_proof import RoundProof
 from ccmatic.contracts.template import Template
-from ccmatic.contracts.views import FlowView, NetworkView
+from ccmatic.contracts.views import Execution, Flow
 
 #: The names of unknowns, of columns, and of the parts of an execution. The unknowns of a belief or a column have
 #: names that begin with the name of that belief or column.
 TAKEN = {*(column.name for column in (*SHARED, *OFFERED)), "C", "t", "alpha", "beta", "limited", *CONSTANTS}
-PARTS = {*FlowView.__annotations__, *NetworkView.__annotations__, *dir(FlowView), *dir(Execution)}
+PARTS = {*Flow.__annotations__, *Execution.__annotations__, *dir(Execution)}
 
 
 def check(attribute: str, definition: Any, file: Path) -> None:
-    """Check that a definition has the form that its file requires.
-
-    Args:
-        attribute: MODEL, PROPERTY, TEMPLATE or PROOF.
-        definition: The value of the attribute.
-        file: The definition's file.
-
-    Raises:
-        InputError: If the definition lacks this form. The error names the line that sets the attribute.
-    """
+    """Check the form of a definition, whose `attribute` is MODEL, PROPERTY, TEMPLATE or PROOF."""
     try:
         _CHECKS[attribute](definition)
     except InputError as error:
@@ -75,10 +63,6 @@ def _instance(attribute: str, definition: Any, kind: type) -> None:
     if not isinstance(definition, kind):
         article = f"{type(definition).__name__} {definition!r}"
         raise InputError(f"{attribute} is the {article}; expected a {kind.__name__} of {kind.__module__}")
-
-
-def _template(definition: Any) -> None:
-    _instance("TEMPLATE", definition, Template)
 
 
 def _model(model: Any) -> None:
@@ -131,7 +115,10 @@ def _name(what: str, name: Any, taken: Collection[str]) -> None:
 
 def _belief(belief: Any) -> None:
     _expect(
-        isinstance(belief, State) or is_bound(belief), "a belief", belief, "a StateBelief, RunningMax or RunningMin"
+        isinstance(belief, StateBelief) or is_bound(belief),
+        "a belief",
+        belief,
+        "a StateBelief, RunningMax or RunningMin",
     )
     name = belief.name
     _name("a belief", name, TAKEN)
@@ -185,24 +172,16 @@ def _property(cls: Any) -> None:
 
 def _proof(proof: Any) -> None:
     if isinstance(proof, RoundProof):
-        return _round_proof(proof)
-    _instance("PROOF", proof, lemma.Proof)
-    states = [("a state", state, lemma.State, {"holds": 3}) for state in proof.states]
-    objectives = [("an objective", o, lemma.Objective, {"holds": 2}) for s in proof.states for o in s.ensures]
-    measures = [("a measure", m, lemma.Measure, {"value": 2, "limit": 1}) for s in proof.states for m in s.measures]
-    _parts([*states, *objectives, *measures])
-    _lemmas_and_constants(proof)
-
-
-def _round_proof(proof: RoundProof) -> None:
-    _takes(proof.laws, 1, "laws")
-    _lemmas_and_constants(proof)
-
-
-def _lemmas_and_constants(proof: Any) -> None:
-    _parts([("a lemma", other, lemma.Lemma, {"given": 2, "then": 2}) for other in proof.lemmas])
+        _takes(proof.laws, 1, "laws")
+    else:
+        _instance("PROOF", proof, Proof)
+        states = [("a state", state, State, {"holds": 3}) for state in proof.states]
+        objectives = [("an objective", o, Objective, {"holds": 2}) for s in proof.states for o in s.ensures]
+        measures = [("a measure", m, Measure, {"value": 2, "limit": 1}) for s in proof.states for m in s.measures]
+        _parts([*states, *objectives, *measures])
+    _parts([("a lemma", other, Lemma, {"given": 2, "then": 2}) for other in proof.lemmas])
     for constant in proof.constants:
-        _expect(isinstance(constant, lemma.Constant), "a constant", constant, "a Constant of ccmatic.contracts")
+        _expect(isinstance(constant, Constant), "a constant", constant, "a Constant of ccmatic.contracts")
 
 
 def _parts(parts: Iterable[tuple[str, Any, type, dict[str, int]]]) -> None:
@@ -225,7 +204,6 @@ def _expect(good: bool, what: str, value: object, expected: str) -> None:
 
 
 def _takes(function: Any, count: int, name: str | None = None) -> None:
-    """Fail unless a function accepts `count` arguments."""
     name = name or function.__name__
     if not callable(function):
         raise InputError(f"{name} is {function!r}; expected a function of {counted(count, 'argument')}")
@@ -235,4 +213,9 @@ def _takes(function: Any, count: int, name: str | None = None) -> None:
         raise InputError(f"{name} is called with {counted(count, 'argument')}: {error}", *place_of(function)) from None
 
 
-_CHECKS = {"MODEL": _model, "PROPERTY": _property, "PROOF": _proof, "TEMPLATE": _template}
+_CHECKS: dict[str, Callable[[Any], None]] = {
+    "MODEL": _model,
+    "PROPERTY": _property,
+    "PROOF": _proof,
+    "TEMPLATE": lambda definition: _instance("TEMPLATE", definition, Template),
+}

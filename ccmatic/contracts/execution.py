@@ -1,19 +1,14 @@
-"""Executions in the form that laws read (`ccmatic.contracts.views`): a network and its flows, each with columns.
-
-Without loss of generality, the link rate C is 1 and R_m is one step. No byte is served at t = 0
-(docs/reference/encoding.md, notation).
-"""
+"""Executions of models (`ccmatic.contracts.views`): unknown, observed, at some steps, or one window after another."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 from typing import Any
 
 from ccmatic.base import InputError
-from ccmatic.contracts.buffer import Buffer
-from ccmatic.contracts.column import BEFORE_TIMEOUT, FIRST, IDLE, LAST, TOKENS, StateVariable
+from ccmatic.contracts.columns import FIRST, IDLE, LAST, TOKENS, Delay, Number, StateVariable, Steps
 from ccmatic.contracts.model import Model
+from ccmatic.contracts.query import Buffer
 from ccmatic.contracts.sources import (
     LastSteps,
     NextWindow,
@@ -24,196 +19,12 @@ from ccmatic.contracts.sources import (
     TraceData,
     Unknowns,
 )
-from ccmatic.contracts.steps import Delay, Number, Steps
-from ccmatic.contracts.views import Bounds, FlowView, NetworkView
+from ccmatic.contracts.views import BY_FLOW, Bounds, Execution, Flow, Windows
 from ccmatic.logic import Truth
 
 #: Names whose unknowns a state may not share: parts of a measured delay, pauses, the next window, bytes older than an
 #: execution, and open tests of delays.
 _NOT_OF_STATE = re.compile(rf"[{LAST.name}{FIRST.name}]_\d+|limited|next_\w+|older\d*|delay_test(_\d+)?")
-
-
-class _Bytes:
-    """The quantities that follow from the cumulative bytes of a flow or of a network."""
-
-    A: Sequence[Number]
-    S: Sequence[Number]
-    L: Sequence[Number]
-    r: Sequence[Number]
-    limited: Sequence[Truth]
-
-    def sent(self, t: int) -> Number:
-        """Return the bytes sent in (t-1, t]: r[t], unless the sender is application-limited."""
-        return self.r[t] if self.limited[t] is False else self.A[t] - self.A[t - 1]
-
-    def admitted(self, t: int) -> Number:
-        """Return the bytes that were sent by t and are not lost: A - L (bytes sent, minus bytes lost)."""
-        return self.A[t] - self.L[t]
-
-    def inflight(self, t: int) -> Number:
-        """Return the bytes in flight that do not propagate: q = A - L - S (bytes sent, minus lost, minus served)."""
-        return self.A[t] - self.L[t] - self.S[t]
-
-
-@dataclass(eq=False, kw_only=True)
-class Flow(_Bytes):
-    """One flow of an execution, as `FlowView` describes flows.
-
-    The default of a field means that the flow has no such column.
-    """
-
-    horizon: int
-    D: int
-    alpha: Any = None
-    numeric: bool | None = False
-    A: Sequence[Number]
-    S: Sequence[Number]
-    L: Sequence[Number]
-    Ld: Sequence[Number]
-    r: Sequence[Number] = ()
-    Q: Delay | None = None
-    F: Delay | None = None
-    limited: Sequence[Truth]
-    timely: Sequence[Number] = ()
-    excess: Sequence[Number] = ()
-    beliefs: Mapping[str, Sequence[Number]] = field(default_factory=dict)
-    before_timeout: Mapping[str, Sequence[Number]] = field(default_factory=dict)
-    state: Mapping[str, Sequence[Number]] = field(default_factory=dict)
-    kept: Sequence[StateVariable] = ()
-    R: int = 1
-    number: int = 1
-    cwnd: Sequence[Number] = ()
-    unlimited: Number = Fraction(100)
-    period: int | None = None
-    history: int = 0
-    carrier: "Execution | None" = None
-
-    @property
-    def network(self) -> "NetworkView | None":
-        """The network that carries the flow."""
-        return self.carrier
-
-
-class Execution(_Bytes):
-    """An execution of a network (docs/reference/encoding.md, section 1), as `NetworkView` describes networks.
-
-    The execution has a single flow, `flow`, so the flow's attributes are also those of the network. `bounds` states
-    what is assumed about the running bounds. `windows` states whether the flows send by a window.
-    """
-
-    windows = False
-
-    def __init__(
-        self,
-        flow: Flow,
-        C: Number,
-        buffer: Buffer,
-        beta: Number | None,
-        K: Sequence[Number],
-        own: Mapping[str, Sequence[Number]] | None = None,
-        bounds: Bounds = Bounds.MOVE,
-        constants: Mapping[str, Number] | None = None,
-    ) -> None:
-        self.constants: Mapping[str, Number] = constants or {}
-        self.own: Mapping[str, Sequence[Number]] = own or {}
-        self.flows: Sequence[FlowView] = (flow,)
-        self.C, self.buffer, self.beta, self.K, self.bounds = C, buffer, beta, K, bounds
-        self.horizon, self.D, self.alpha, self.numeric = flow.horizon, flow.D, flow.alpha, flow.numeric
-        self.A, self.S, self.L, self.Ld, self.r = flow.A, flow.S, flow.L, flow.Ld, flow.r
-        self.Q, self.F, self.limited = flow.Q, flow.F, flow.limited
-        self.timely, self.excess = flow.timely, flow.excess
-        self.beliefs, self.before_timeout, self.state = flow.beliefs, flow.before_timeout, flow.state
-        self.kept, self.R, self.number = flow.kept, flow.R, flow.number
-        self.cwnd, self.unlimited, self.period = flow.cwnd, flow.unlimited, flow.period
-        self.history = flow.history
-
-    def __getattr__(self, name: str) -> Sequence[Number]:
-        own: Mapping[str, Sequence[Number]] = self.__dict__.get("own", {})
-        if name not in own:
-            declared = ", ".join(own) or "none"
-            raise AttributeError(f"{type(self).__name__} has no attribute '{name}'; its own columns are {declared}")
-        return own[name]
-
-    @property
-    def network(self) -> "NetworkView | None":
-        """The execution itself, which is the network of its single flow."""
-        return self
-
-    def queue(self, t: int) -> Number:
-        """Return the bytes that wait at the bottleneck at t, A - L - K (sent, minus lost, minus tokens).
-
-        The number is negative if tokens wait instead.
-        """
-        return self.A[t] - self.L[t] - self.K[t]
-
-    def remembered(self) -> dict[str, Sequence[Number]]:
-        """Return the columns of the controllers' state, by name."""
-        return {}
-
-    def columns(self) -> dict[str, Sequence[Number]]:
-        """Return every column of a trace except the delays, by name."""
-        names = ("A", "S", "L", "Ld", "K", "r")
-        columns = {**{name: getattr(self, name) for name in names}, **self.own, **self.beliefs}
-        for name, column in self.before_timeout.items():
-            if column[self.horizon - 1] is not self.beliefs[name][self.horizon - 1]:
-                columns[name + BEFORE_TIMEOUT] = column
-        return columns
-
-
-class Windows(Execution):
-    """An execution of window senders, which may have state. The flows are in `flows`, in order."""
-
-    windows = True
-
-    def __init__(
-        self,
-        flows: Sequence[Flow],
-        C: Number,
-        buffer: Buffer,
-        beta: Number | None,
-        own: Mapping[str, Sequence[Number]],
-        constants: Mapping[str, Number],
-    ) -> None:
-        first, *others = flows
-        super().__init__(first, C, buffer, beta, (), own, constants=constants)
-        self.flows = tuple(flows)
-        if others:
-            total = {name: _sum([getattr(flow, name) for flow in flows]) for name in ("A", "S", "L", "Ld")}
-            self.A, self.S, self.L, self.Ld = total.values()
-        self.K = self.S
-        for flow in flows:
-            flow.carrier = self
-
-    def columns(self) -> dict[str, Sequence[Number]]:
-        """Return every column of a trace except delays, by name.
-
-        If there are several flows, the names of a flow's columns end in the flow's number, which starts at 1.
-        """
-        columns = dict(self.own)
-        for name in BY_FLOW:
-            columns |= self._numbered(name, [getattr(flow, name) for flow in self.flows])
-        return columns | self.remembered()
-
-    def remembered(self) -> dict[str, Sequence[Number]]:
-        """Return the columns of the controllers' state, by name."""
-        columns: dict[str, Sequence[Number]] = {}
-        for number, flow in enumerate(self.flows, 1):
-            suffix = number if len(self.flows) > 1 else ""
-            columns |= {f"{name}{suffix}": column for name, column in flow.state.items()}
-        return columns
-
-    def _numbered(self, name: str, columns: Sequence[Sequence[Number]]) -> dict[str, Sequence[Number]]:
-        if len(columns) == 1:
-            return {name: columns[0]}
-        return {f"{name}{number}": column for number, column in enumerate(columns, 1)}
-
-
-#: The columns that each flow of a window sender has.
-BY_FLOW = ("A", "S", "L", "Ld", "r", "cwnd")
-
-
-def _sum(columns: Sequence[Sequence[Number]]) -> Steps[Number]:
-    return Steps([sum(values[1:], values[0]) for values in zip(*columns, strict=True)])
 
 
 def execution(
@@ -229,17 +40,8 @@ def execution(
 ) -> Execution:
     """Return an execution of a model in which all values are unknowns, in the units of a Trace.
 
-    Args:
-        model: The network model.
-        horizon: T, the number of points of the execution.
-        buffer: The bottleneck's buffer.
-        jitter: D, in steps.
-        bounds: The assumption about the running bounds, one of `Bounds`.
-        pauses: Whether each step of a rate sender may count as application-limited, even if the sender sent at its
-            whole rate.
-        state: The state of the model's controllers, with names and units.
-        period: The period, as in a FlowView.
-        history: The number of steps before the start, as in a FlowView.
+    `pauses` states whether each step of a rate sender may count as application-limited, even if the sender sent at its
+    whole rate. `period` and `history` are as in a FlowView.
     """
     source = Unknowns(horizon, buffer, bounds, pauses)
     if model.windows:
@@ -250,15 +52,7 @@ def execution(
 def at_steps(
     model: Model, names: Sequence[str], buffer: Buffer, jitter: int, state: Sequence[StateVariable] = ()
 ) -> Execution:
-    """Return the values of an execution of window senders at some of its steps, which have names.
-
-    Args:
-        model: The network model, for window senders.
-        names: The names of the steps, in the order of time.
-        buffer: The bottleneck's buffer.
-        jitter: D, in steps.
-        state: The state of the model's controllers, with names and units.
-    """
+    """Return the values of an execution of window senders at some of its steps, named in the order of time."""
     return _windows(model, len(names), buffer, jitter, StepsByName(names, buffer), state)
 
 
@@ -273,24 +67,10 @@ def observed(
     period: int | None = None,
     history: int = 0,
 ) -> Execution:
-    """Return an execution that has the exact numbers of a trace.
+    """Return an execution that has the exact numbers of a trace, with the beliefs in `reads`.
 
     The function skips columns that follow from other columns. An example is Ld (the detected losses) after its first
-    value.
-
-    Args:
-        model: The network model.
-        buffer: The bottleneck's buffer.
-        jitter: D, in steps.
-        trace: The trace.
-        reads: Names of the beliefs to read.
-        bounds: The assumption about the running bounds, one of `Bounds`.
-        state: The state of the controllers, with names and units.
-        period: The period, as in a FlowView.
-        history: The number of steps before the start, as in a FlowView.
-
-    Raises:
-        KeyError: If the trace lacks a column or a constant.
+    value. KeyError says which column or constant the trace lacks.
     """
     source = Numbers(trace, buffer, reads)
     if model.windows:
@@ -303,14 +83,11 @@ def sender_observations(model: Model, buffer: Buffer, jitter: int, trace: TraceD
 
     All other values are unknowns. So the laws describe every execution that looks the same to the sender. Bytes may be
     in any unit: `ccmatic.logic.unit` is the size of this unit in C·R_m.
-
-    Raises:
-        KeyError: If the trace lacks a column or a constant.
     """
     return _rate_execution(model, horizon, buffer, jitter, Bounds.MOVE, ObservedTrace(model, trace, buffer, horizon))
 
 
-def ending(model: Model, x: NetworkView, steps: int = 1) -> Execution:
+def ending(model: Model, x: Execution, steps: int = 1) -> Execution:
     """Return only the last `steps` steps of an execution, which are also the first steps of the next window."""
     source = LastSteps(model, x, steps)
     if model.windows:
@@ -318,13 +95,10 @@ def ending(model: Model, x: NetworkView, steps: int = 1) -> Execution:
     return _rate_execution(model, steps, x.buffer, x.D, x.bounds, source)
 
 
-def following(model: Model, x: NetworkView, steps: int = 1) -> Execution:
+def following(model: Model, x: Execution, steps: int = 1) -> Execution:
     """Return the window that follows an execution.
 
     Its first `steps` steps are the last steps of `x`. Its other steps have new unknowns.
-
-    Raises:
-        InputError: If the path of the model changes once, so that the next window does not have the same laws.
     """
     if model.since:
         raise InputError(f"the path of {model.name} changes once; expected a path that may be the same in each window")
@@ -334,8 +108,7 @@ def following(model: Model, x: NetworkView, steps: int = 1) -> Execution:
     return _rate_execution(model, x.horizon, x.buffer, x.D, x.bounds, source)
 
 
-def _state_of(x: NetworkView) -> Sequence[StateVariable]:
-    """Return the state of the senders of all flows in an execution."""
+def _state_of(x: Execution) -> Sequence[StateVariable]:
     return list(dict.fromkeys(each for flow in x.flows for each in flow.kept))
 
 
@@ -356,14 +129,7 @@ class ObservationWindow(Flow):
             self.timely = self.L
 
     def append(self, Q: int, F: int, limited: bool, **row: Fraction | int) -> None:
-        """Append one step.
-
-        Args:
-            Q: The measured delay of the last byte served, in whole steps.
-            F: The measured delay of the first byte served, in whole steps.
-            limited: Whether the sender was application-limited.
-            row: The step's value in each other column, by name: cumulative bytes, and the rate in bytes per step.
-        """
+        """Append one step: delays in whole steps, and by name the cumulative bytes and the rate."""
         if self.timely is self.L:
             del row["timely"]
         for name, value in row.items():
@@ -442,10 +208,7 @@ def _windows(
     period: int | None = None,
     history: int = 0,
 ) -> Windows:
-    """Return an execution of a model's window senders.
-
-    Raise InputError if a state variable has the name of a column.
-    """
+    """Return an execution of a model's window senders."""
     for each in state:
         _require_a_name_of_its_own(model, each.name)
     Q = source.delay(LAST.name, model.longest_delay(horizon, period)) if LAST in model.columns else None

@@ -7,11 +7,20 @@ from types import MappingProxyType
 
 from ccmatic.base import InputError, place_of, shown, suggest
 from ccmatic.contracts.belief import Belief, RunningBound, StateBelief
-from ccmatic.contracts.column import LAST, SHARED, TOKENS, Column, MeasuredDelay, Observation, SenderBelief
-from ccmatic.contracts.exclusion import Exclusion
-from ccmatic.contracts.parameter import Parameter
+from ccmatic.contracts.columns import (
+    LAST,
+    SHARED,
+    TOKENS,
+    Column,
+    Delay,
+    Laws,
+    MeasuredDelay,
+    Number,
+    Observation,
+    SenderBelief,
+)
 from ccmatic.contracts.program import TIMEOUT
-from ccmatic.contracts.steps import Delay, Laws, Number
+from ccmatic.contracts.query import Exclusion, Parameter
 from ccmatic.contracts.views import Bounds, FlowView, NetworkView
 from ccmatic.logic import Condition, Term, Truth, either, equal, every, iff, implies, no, some
 
@@ -130,7 +139,6 @@ class Model:
         return replace(self, **fields) if is_dataclass(self) else type(self)(**fields)
 
     def with_threshold(self, threshold: Fraction) -> "Model":
-        """Return this model with another threshold of marks."""
         pauses = {"application": "pauses"} if self.pauses else {}
         return self.with_parameters({"threshold": str(threshold), **pauses})
 
@@ -155,12 +163,7 @@ class Model:
         return x.constants
 
     def longest_delay(self, horizon: int, period: int | None = None) -> int:
-        """Return the longest delay, in steps, that traces of window senders distinguish from longer delays.
-
-        Args:
-            horizon: The length of the traces in steps.
-            period: The period of the executions, as in a FlowView.
-        """
+        """Return the longest delay, in steps, that traces of window senders distinguish from longer delays."""
         return horizon
 
     def begun_anywhere(self) -> "Model":
@@ -172,12 +175,10 @@ class Model:
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """The names of the measured delays."""
         return tuple(column.name for column in self.columns if isinstance(column, MeasuredDelay))
 
     @property
     def own_columns(self) -> tuple[Column, ...]:
-        """The columns that this model defines itself, in addition to those of ccmatic."""
         return tuple(column for column in self.columns if isinstance(column, Column) and column != TOKENS)
 
     def declared(self) -> dict[str, Column | MeasuredDelay]:
@@ -229,12 +230,9 @@ class Model:
             yield from self._named(x, _published_delay(x, name))
 
     def belief_laws(self, x: NetworkView, reads: Collection[str] | None = None) -> Iterator[Law]:
-        """Yield the laws of the beliefs. Where `x.bounds` is STAY, running bounds have their frozen encoding.
+        """Yield the laws of the beliefs in `reads` (None means all) and of those that they read.
 
-        Args:
-            x: The execution.
-            reads: The names of beliefs. The method yields the laws of these beliefs, and of the beliefs that they read.
-                None means all beliefs.
+        Where `x.bounds` is STAY, running bounds have their frozen encoding.
         """
         encoded = {belief.name for belief in self.beliefs} if reads is None else self.closure(reads)
         for belief in self.beliefs:
@@ -264,19 +262,14 @@ class Model:
         return named
 
     def bounds(self) -> list[RunningBound]:
-        """Return the beliefs that are running bounds."""
         return [belief for belief in self.beliefs if isinstance(belief, RunningBound)]
 
     def true_states(self) -> list[StateBelief]:
-        """Return the state beliefs that can be true or false of a path."""
-        return [state for state in self._states() if state.holds_at]
+        return [each for each in self.beliefs if isinstance(each, StateBelief) and each.holds_at]
 
     def carried_over(self) -> list[Belief]:
         """Return the beliefs whose values carry over from earlier windows, so that they can be false."""
         return [*self.bounds(), *self.true_states()]
-
-    def _states(self) -> list[StateBelief]:
-        return [belief for belief in self.beliefs if isinstance(belief, StateBelief)]
 
     def _named(self, x: NetworkView, part: Laws) -> Iterator[Law]:
         if not hasattr(part, "__iter__"):
@@ -300,10 +293,7 @@ class Model:
         return InputError(f"{problem}; expected (law name, t, condition)", *self._place(part))
 
     def _place(self, part: object) -> tuple[str | None, int | None]:
-        """Return the file and line of a part of the laws.
-
-        For a part that ccmatic generates, return the model's file.
-        """
+        """Return the file and line of a part of the laws; the model's file for a part that ccmatic generates."""
         file, line = place_of(part)
         written = filter(None, (place_of(member)[0] for member in vars(type(self)).values()))
         return (file, line) if file else (next(written, None), None)
@@ -338,9 +328,7 @@ def _losses(model: Model, x: NetworkView) -> Laws:
 def overflow(x: NetworkView, drained: Sequence[Number]) -> Laws:
     """Yield the laws of a finite buffer that loses the bytes for which it has no space.
 
-    Args:
-        x: The execution.
-        drained: The cumulative bytes that have left the buffer by each step t.
+    `drained` has the cumulative bytes that have left the buffer by each step t.
     """
     if x.beta is None:
         return

@@ -11,7 +11,7 @@ from math import ceil, floor
 from typing import Any
 
 from ccmatic.base import BYTES, CONDITION, TIME, InputError, Unit, counted, read_text
-from ccmatic.contracts.steps import Delay, Number
+from ccmatic.contracts.columns import Delay, Number
 from ccmatic.contracts.views import FlowView
 from ccmatic.language import (
     ARITHMETIC,
@@ -132,7 +132,6 @@ class Program:
         return set().union(*(self._read_now(part, since) for part in within(tree)))
 
     def line(self, name: str) -> int:
-        """Return the number of the line at which a function begins in the text."""
         return self.source.count("\n", 0, self.source.index(f"def {name}(")) + 1
 
     def require_start(self, name: str) -> None:
@@ -149,10 +148,7 @@ class Program:
             raise self.error(f"{message}; expected a function `{name}{START}`, {name} in that step", past.line)
 
     def _outside_comprehensions(self, tree: Any) -> Past | None:
-        """Return the node of an earlier value that a tree reads outside of comprehensions, or None.
-
-        Comprehensions never read before the window.
-        """
+        """Return an earlier value that a tree reads outside of comprehensions, which never read before the window."""
         if isinstance(tree, Past):
             return tree
         if isinstance(tree, Name) and tree.name in self.helpers:
@@ -161,11 +157,9 @@ class Program:
         return next(filter(None, map(self._outside_comprehensions, inner)), None)
 
     def error(self, message: str, line: int | None) -> InputError:
-        """Return an InputError about a line of the program, with the program's file."""
         return InputError(message, self.file, (line or 1) + self._before)
 
     def text(self, name: str) -> str:
-        """Return the text of a function."""
         start = self.source.index(f"def {name}(")
         end = self.source.find("\ndef ", start)
         return self.source[start : end if end >= 0 else None].strip()
@@ -178,7 +172,7 @@ class Program:
         return isinstance(tree, Comprehension)
 
     def samples(self, name: str) -> Any:
-        """Return the comprehension (a `Comprehension`) that gives the samples of a running bound."""
+        """Return the Comprehension that gives the samples of a running bound."""
         return comprehension_of(self.definitions[name], self.helpers)
 
     def at(self, x: FlowView, t: int, delay: int | None = None) -> "Moment":
@@ -206,10 +200,7 @@ class Moment:
     _memo: dict[tuple[str, int], Any]
 
     def samples(self, name: str) -> Iterator[tuple[Number, Number | int, Truth]]:
-        """Yield (amount, over, when) for each sample of a running bound, the oldest sample first.
-
-        The value of a sample is amount/over, and the sender observes the sample if `when` holds.
-        """
+        """Yield (amount, over, when) for each Sample of a running bound, the oldest first."""
         comprehension = self.program.samples(name)
         tests = conjuncts(comprehension.test)
         there = [test for test in tests if is_of_times(test, comprehension.index)]
@@ -226,17 +217,13 @@ class Moment:
                     yield self.term(term, index), 1, when
 
     def value(self, name: str) -> Any:
-        """Return the number or the condition that a function returns at this step."""
         if (name, self.t) not in self._memo:
             of = self.truth if self.program.units[name] == CONDITION else self.term
             self._memo[name, self.t] = of(self.program.definitions[name], {})
         return self._memo[name, self.t]
 
     def bounded_by(self, name: str, value: Number) -> Truth:
-        """Return the condition that `value` equals the result of a function.
-
-        The condition consists of linear conditions.
-        """
+        """Return linear conditions that together say: `value` equals the result of a function."""
         tree = self.program.definitions[name]
         return every(self._compares(operator.le, tree, value), self._compares(operator.ge, tree, value))
 
@@ -247,11 +234,9 @@ class Moment:
         return joined([self._compares(order, term, value) for term in tree.terms])
 
     def before(self, back: int) -> "Moment":
-        """Return the Moment of the program that is `back` steps earlier."""
         return Moment(self.program, self.x, self.t - back, self.delay, self._memo)
 
     def earlier(self, past: Past, index: Mapping[str, int]) -> Any:
-        """Return the value that a name had some steps earlier."""
         back = int(self.term(past.back, index))
         if back > self.t:
             message = f"`{past.name}[…]` is read {counted(back, 'step')} back where the window has {self.t}"
@@ -259,7 +244,6 @@ class Moment:
         return self.before(back).read(past.name)
 
     def read(self, name: str) -> Any:
-        """Return the value that a name has at this step."""
         if name in self.program.beliefs:
             return self.x.before_timeout[name][self.t]
         if name in _READ:
@@ -303,10 +287,7 @@ class Moment:
         raise TypeError(f"no term: {tree!r}")
 
     def _cases(self, pick: str, tree: Any, index: Mapping[str, int]) -> Iterable[tuple[Truth, Any]]:
-        """Yield (condition, value) pairs.
-
-        The term is the largest or smallest of the values whose conditions hold.
-        """
+        """Yield (condition, value): the term is the largest or smallest of the values whose conditions hold."""
         comprehension = tree
         if isinstance(tree, Name) and tree.name in self.program.helpers:
             comprehension = self.program.definitions[tree.name]
@@ -320,7 +301,6 @@ class Moment:
                 yield when, self.term(comprehension.term, inner)
 
     def _times(self, comprehension: Comprehension, index: Mapping[str, int]) -> Iterable[int]:
-        """Return the times over which a comprehension runs, the oldest time first."""
         if comprehension.since is None:
             return range(self.t, 0, -1)
         return range(index.get(comprehension.since, self.t) - 1, -1, -1)
@@ -375,10 +355,7 @@ class Moment:
 
 
 def _joined(is_and: bool, conditions: Iterable[Truth]) -> Truth:
-    """Return the conjunction or disjunction.
-
-    As in Python, evaluation stops at the first condition that decides the result.
-    """
+    """As in Python, evaluation stops at the first condition that decides the result."""
     undecided = []
     for condition in conditions:
         if not isinstance(condition, bool):
@@ -389,10 +366,7 @@ def _joined(is_and: bool, conditions: Iterable[Truth]) -> Truth:
 
 
 def _extreme(pick: str, cases: Iterable[tuple[Truth, Any]]) -> Any:
-    """Return the largest or smallest of the values whose conditions hold.
-
-    The condition of the first value always holds.
-    """
+    """The condition of the first value always holds."""
     first, best = operator.ge if pick == "max" else operator.le, None
     for when, value in cases:
         best = value if best is None else choice(every(when, first(value, best)), value, best)

@@ -13,6 +13,9 @@ Each lemma is a statement about every trace, from any start.
 If a controller reads earlier observations, windows must overlap in more than one step. Conditions on the start of a
 window then concern its first `common` steps. Conditions on the end of a window concern its last `common` steps, with
 which the next window begins.
+A `RoundProof` is about one round of a controller, as a map of real numbers, which may multiply them. A round takes a
+few numbers, such as the share of a flow and the delay, to their values one round later. The laws state what may happen
+in a round. The lemmas are about a single round, from any numbers that satisfy their premises.
 """
 
 import re
@@ -23,10 +26,9 @@ from itertools import pairwise
 from typing import Any
 
 from ccmatic.base import InputError, suggest
-from ccmatic.contracts.column import StateVariable
+from ccmatic.contracts.columns import Number, StateVariable
 from ccmatic.contracts.execution import ending
 from ccmatic.contracts.model import Model
-from ccmatic.contracts.steps import Number
 from ccmatic.contracts.views import NetworkView
 from ccmatic.logic import Term, Truth, every, no, some
 
@@ -93,7 +95,6 @@ class Constant:
     internal: bool = False
 
     def grid(self) -> list[Fraction]:
-        """Return all values from the loosest to the best."""
         values = [self.low + i * self.step for i in range(int((self.high - self.low) / self.step) + 1)]
         return values if self.better == "larger" else values[::-1]
 
@@ -148,10 +149,7 @@ class Measure:
     def improves(self, x: NetworkView, c: Values, common: int = 1) -> Truth:
         """Return the formula that window x brings the measure nearer to its limit, by at least one unit of progress.
 
-        Args:
-            x: The window.
-            c: The constants by name.
-            common: The number of steps that x and the next window share.
+        `common` is the number of steps that x and the next window share.
         """
         first, last = self._ends(x, common)
         nearer, farther = (last, first) if self.falls else (first, last)
@@ -233,8 +231,6 @@ class Lemma:
 
 
 class WithConstants:
-    """The common base of proofs whose constants a search finds."""
-
     constants: Sequence[Constant]
 
     def joined_with(self, constant: Constant) -> list[Constant]:
@@ -320,11 +316,6 @@ class Proof(WithConstants):
         return any(each.droppable for each in self.constants) and all(dropped)
 
     def state(self, name: str) -> State:
-        """Return the state with this name.
-
-        Raises:
-            InputError: If there is no such state.
-        """
         for state in self.states:
             if state.name == name:
                 return state
@@ -442,3 +433,31 @@ def _in_order(state: State, x: NetworkView, c: Values, common: int) -> Truth:
 
 def _none_degrades(state: State, x: NetworkView, c: Values, common: int) -> Truth:
     return no(some([measure.degrades(x, common) for measure in state.measures]))
+
+
+class RoundNumbers(dict[str, Any]):
+    """The numbers of a round by name: unknowns, or exact numbers."""
+
+    def __missing__(self, name: str) -> Term:
+        raise InputError(f"a law or lemma reads a number '{name}' that is not declared; {suggest(name, self)}")
+
+
+@dataclass(frozen=True)
+class RoundProof(WithConstants):
+    """A proof about one round, as its file declares it.
+
+    Attributes:
+        controller: The name of the controller whose rounds the map describes.
+        numbers: The meaning of each number of a round in words, by its name.
+        laws: `laws(x)` yields the conditions that all rounds satisfy; x has the numbers by name.
+        constants: The constants, in the order of the search.
+        lemmas: The lemmas. Their premises and conclusions take the numbers x and the constants c.
+        formerly: As in Proof.
+    """
+
+    controller: str
+    numbers: Mapping[str, str]
+    laws: Callable[[RoundNumbers], Iterable[Truth]]
+    constants: tuple[Constant, ...]
+    lemmas: tuple[Lemma, ...]
+    formerly: tuple[str, ...] = ()

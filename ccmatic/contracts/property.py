@@ -6,9 +6,8 @@ from fractions import Fraction
 from typing import Any, Self
 
 from ccmatic.base import InputError, exact, shown, suggest
-from ccmatic.contracts.buffer import Buffer
-from ccmatic.contracts.exclusion import Exclusion
 from ccmatic.contracts.model import Model
+from ccmatic.contracts.query import Buffer, Exclusion
 from ccmatic.contracts.reason import Reason, Stated
 from ccmatic.contracts.views import Bounds, NetworkView
 from ccmatic.logic import Truth
@@ -121,7 +120,6 @@ class Property:
 
     @classmethod
     def thresholds(cls) -> tuple[Field[Any], ...]:
-        """Return the dataclass fields of the subclass."""
         declared: Any = cls
         return fields(declared)
 

@@ -25,16 +25,13 @@ class Reason(Protocol):
     """A condition on an execution that can name the parts which make it true or false."""
 
     @property
-    def condition(self) -> Truth:
-        """The condition as a formula."""
-        ...
+    def condition(self) -> Truth: ...
 
     def leaves(self, truth: bool) -> list["Leaf"]:
         """Return the parts that make the condition true (or false).
 
         If the condition's truth differs from `truth`, return an empty list.
         """
-        ...
 
 
 @dataclass(frozen=True)
@@ -49,15 +46,11 @@ class _Single:
     """A reason without parts, which is its own explanation."""
 
     def leaves(self: Any, truth: bool) -> list[Leaf]:
-        """Return the reason itself if its truth value is `truth`."""
         return [Leaf(self, truth)] if self.condition is truth else []
 
 
 class _Joined:
-    """A reason that its parts explain."""
-
     def leaves(self: Any, truth: bool) -> list[Leaf]:
-        """Return the leaves of all parts whose truth value is `truth`."""
         return [leaf for part in self.parts for leaf in part.leaves(truth)] if self.condition is truth else []
 
 
@@ -87,7 +80,6 @@ class Compared(_Single):
 
     @property
     def condition(self) -> Truth:
-        """The comparison as a formula."""
         return _COMPARE[self.relation](self.value, self.threshold)
 
 
@@ -144,7 +136,6 @@ class AllOf(_Joined):
 
     @property
     def condition(self) -> Truth:
-        """The conjunction of the parts."""
         return every([part.condition for part in self.parts])
 
 
@@ -156,7 +147,6 @@ class AnyOf(_Joined):
 
     @property
     def condition(self) -> Truth:
-        """The disjunction of the parts."""
         return some([part.condition for part in self.parts])
 
 
@@ -168,11 +158,9 @@ class Fails:
 
     @property
     def condition(self) -> Truth:
-        """The negation of the part's condition."""
         return no(self.part.condition)
 
     def leaves(self, truth: bool) -> list[Leaf]:
-        """Return the leaves of the part for the opposite truth value."""
         return self.part.leaves(not truth)
 
 
@@ -185,7 +173,6 @@ class Implied:
 
     @property
     def condition(self) -> Truth:
-        """The implication as a formula."""
         return implies(self.premise.condition, self.conclusion.condition)
 
     def leaves(self, truth: bool) -> list[Leaf]:

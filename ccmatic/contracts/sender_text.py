@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ccmatic.base import InputError, syntax_tree
-from ccmatic.contracts.column import SenderBelief
+from ccmatic.contracts.columns import SenderBelief
 from ccmatic.contracts.program import Program
 from ccmatic.logic import Truth
 
@@ -87,7 +87,6 @@ def _bound(program: Program, name: str, pauses: bool) -> list[str]:
 
 
 def _returned(program: Program, name: str) -> ast.expr:
-    """Return the syntax tree of a function's result."""
     function = syntax_tree(program.text(name)).body[0]
     match function:
         case ast.FunctionDef(body=[*_, ast.Return(value=ast.expr() as value)]) if len(function.body) == 1:

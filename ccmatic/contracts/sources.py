@@ -1,97 +1,41 @@
-"""Sources of the columns of an execution: unknowns, the numbers of a trace, or the previous window."""
+"""Sources of the columns of an execution: unknowns, the numbers of a trace, or the previous window.
+
+All sources have the same methods. `column` has one value per step. `first` is the first value of a column whose other
+values follow from it. `delay` is a measured delay (Q or F), with `longest` as in a Delay. In a column of `state`, a
+condition is 1 where it holds, else 0. A `constant` is a number that the model leaves open. `limited` states for each
+step whether the sender was application-limited. `beliefs` has the columns of those beliefs that the source contains,
+and `before_timeout` the last value of a belief before it timed out. `zero` is the number 0, and the other attributes
+are as in an Execution.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from ccmatic.base import CONDITION, Unit
-from ccmatic.contracts.buffer import Buffer
-from ccmatic.contracts.column import BEFORE_TIMEOUT, Column
+from ccmatic.contracts.columns import BEFORE_TIMEOUT, Column, Delay, Number
 from ccmatic.contracts.model import Model
-from ccmatic.contracts.steps import Delay, Number
-from ccmatic.contracts.views import Bounds, NetworkView
+from ccmatic.contracts.query import Buffer
+from ccmatic.contracts.views import Bounds, Execution
 from ccmatic.logic import Truth, boolean, choice, linear, real, unit
-
-
-class Source(Protocol):
-    """A source of an execution's columns.
-
-    Attributes:
-        C: The link rate, as in `NetworkView`.
-        zero: The number 0.
-        numeric: True if all values are numbers, None if some are, False if none are.
-        alpha: MSS in bytes, as in `NetworkView`.
-        beta: The buffer in bytes, as in `NetworkView`.
-    """
-
-    C: Number
-    zero: Number
-    numeric: bool | None
-    alpha: Number
-    beta: Number | None
-
-    def column(self, name: str) -> Sequence[Number]:
-        """Return a column by name: one value per step, a term or a number."""
-        ...
-
-    def first(self, name: str) -> Number:
-        """Return the first value of a column. The column's other values follow from this value."""
-        ...
-
-    def delay(self, name: str, longest: int) -> Delay:
-        """Return a measured delay, Q or F. The argument `longest` is as in a Delay."""
-        ...
-
-    def state(self, name: str, unit: Unit | str) -> Sequence[Number]:
-        """Return a column of a controller's state. A condition is 1 where it holds, else 0."""
-        ...
-
-    def constant(self, name: str) -> Number:
-        """Return a number that the model leaves open."""
-        ...
-
-    def limited(self) -> Sequence[Truth]:
-        """Return for each step whether the sender was application-limited."""
-        ...
-
-    def beliefs(self, model: Model) -> Mapping[str, Sequence[Number]]:
-        """Return the columns of those beliefs of the model that the source contains, by name."""
-        ...
-
-    def before_timeout(self, name: str) -> Number:
-        """Return the last value of a belief before it timed out."""
-        ...
 
 
 class TraceData(Protocol):
     """The data that `Numbers` reads, such as a `ccmatic.networks.traces.Trace`."""
 
     @property
-    def horizon(self) -> int:
-        """The number of steps."""
-        ...
+    def horizon(self) -> int: ...
 
     @property
     def constants(self) -> Mapping[str, Fraction]:
         """The values of C, R_m, D and MSS, and of beta for a finite buffer, by name."""
-        ...
 
     @property
-    def columns(self) -> Mapping[str, Sequence[Fraction]]:
-        """The columns by name."""
-        ...
+    def columns(self) -> Mapping[str, Sequence[Fraction]]: ...
 
 
-class Unknowns(Source):
-    """Unknowns, each named after its column and step. A frozen bound has a single unknown.
-
-    Args:
-        horizon: The number of steps.
-        buffer: The bottleneck's buffer.
-        bounds: The assumption about the running bounds, one of `Bounds`.
-        pauses: Whether the sender may be application-limited in any step.
-        prefix: The prefix of all names of unknowns.
-    """
+class Unknowns:
+    """Unknowns, each named after its column and step, with a prefix. A frozen bound has a single unknown."""
 
     C, zero = linear(1), linear(0)
     numeric: bool | None = False
@@ -130,12 +74,7 @@ class Unknowns(Source):
 
 
 class StepsByName(Unknowns):
-    """Unknowns at steps with names. Two executions with a step of the same name have the same unknowns at this step.
-
-    Args:
-        names: The names of the steps, in the order of time.
-        buffer: The bottleneck's buffer.
-    """
+    """Unknowns at steps with names. Two executions with a step of the same name have the same unknowns at this step."""
 
     def __init__(self, names: Sequence[str], buffer: Buffer) -> None:
         super().__init__(len(names), buffer, Bounds.MOVE)
@@ -154,17 +93,8 @@ class StepsByName(Unknowns):
         return real(f"{name}@{self._names[0]}")  # numbers that a model leaves open depend on a window's first step
 
 
-class Numbers(Source):
-    """The numbers of a trace.
-
-    Args:
-        trace: The trace.
-        buffer: The bottleneck's buffer.
-        reads: Names of the beliefs to read.
-
-    Raises:
-        KeyError: If the trace lacks a column or a constant.
-    """
+class Numbers:
+    """The numbers of a trace."""
 
     C, zero, numeric = Fraction(1), Fraction(0), True
 
@@ -203,9 +133,6 @@ class ObservedTrace(Unknowns):
 
     The size of the sender's unit of bytes is also unknown: byte counts are multiples of `ccmatic.logic.unit`, which is
     in C·R_m.
-
-    Raises:
-        KeyError: If the trace lacks a column or a constant.
     """
 
     numeric = None
@@ -235,14 +162,14 @@ class ObservedTrace(Unknowns):
         return {}
 
 
-class LastSteps(Source):
+class LastSteps:
     """The last steps of an execution, without beliefs.
 
     Bytes are counted from the bytes served S at the first of these steps. Window senders keep the original counts,
     because the state of a sender may be a position in these counts.
     """
 
-    def __init__(self, model: Model, x: NetworkView, steps: int) -> None:
+    def __init__(self, model: Model, x: Execution, steps: int) -> None:
         self.C, self.zero, self.numeric, self.alpha, self.beta = x.C, x.C * 0, x.numeric, x.alpha, x.beta
         self._model, self._x, self._declared = model, x, model.declared()
         self._begin, self._steps = x.horizon - steps, range(x.horizon - steps, x.horizon)
@@ -282,10 +209,10 @@ class LastSteps(Source):
         return self._x.before_timeout[name][self._x.horizon - 1]
 
 
-class NextWindow(Source):
+class NextWindow:
     """The last steps of an execution, followed by unknowns with another prefix."""
 
-    def __init__(self, model: Model, x: NetworkView, steps: int) -> None:
+    def __init__(self, model: Model, x: Execution, steps: int) -> None:
         self._x, self._end, self._common = x, LastSteps(model, x, steps), steps
         self._after = Unknowns(x.horizon, x.buffer, x.bounds, prefix="next_")
         self.C, self.zero, self.numeric = self._after.C, self._after.zero, self._after.numeric
@@ -316,3 +243,6 @@ class NextWindow(Source):
 
     def before_timeout(self, name: str) -> Number:
         return self._after.before_timeout(name)
+
+
+Source: TypeAlias = Unknowns | Numbers | LastSteps | NextWindow

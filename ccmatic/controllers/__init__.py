@@ -1,11 +1,7 @@
 """Controllers: checked programs of the language. ccmatic runs them, encodes them for solvers, and prints them."""
 
 from ccmatic.controllers import signal
-from ccmatic.controllers.beliefs import shipped_beliefs
-from ccmatic.controllers.controller import Controller, OtherKind, load, parse
-from ccmatic.controllers.given import given, sends_by_window
-from ccmatic.controllers.memory import Memory
-from ccmatic.controllers.order import require_order
+from ccmatic.controllers.controller import Controller, OtherKind, given, load, parse, require_order, sends_by_window
 from ccmatic.controllers.several import (
     ControllerGroup,
     ControllerText,
@@ -15,7 +11,8 @@ from ccmatic.controllers.several import (
     of_flows,
     texts_of,
 )
-from ccmatic.controllers.stateful import Stateful
+from ccmatic.controllers.signal import shipped_beliefs
+from ccmatic.controllers.stateful import Memory, Stateful
 
 __all__ = [
     "Controller",

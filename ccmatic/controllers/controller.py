@@ -1,15 +1,19 @@
-"""Controllers that are functions from beliefs to a sending rate, with methods to run, encode and print them."""
+"""Controllers that are functions from beliefs to a sending rate, and the controllers that files and values describe."""
 
+import inspect
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
+from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
-from ccmatic.base import CONSTANTS, InputError, markup
+from ccmatic.base import CONSTANTS, InputError, markup, shown
 from ccmatic.contracts import FlowView
-from ccmatic.controllers.beliefs import shipped_beliefs
-from ccmatic.controllers.several import ControllerGroup, parts
+from ccmatic.controllers.several import ControllerGroup, ControllerText, parts
+from ccmatic.controllers.signal import shipped_beliefs
 from ccmatic.controllers.stateful import Stateful, parse_stateful
 from ccmatic.language import (
     WITH_STATE,
@@ -26,8 +30,8 @@ from ccmatic.language import (
     reader,
 )
 from ccmatic.logic import Truth, every, isolated, linear, no, real
+from ccmatic.worlds.encoder import Encoder, keeps_sign
 from ccmatic.worlds.exact import Lines, Rates, run_exactly
-from ccmatic.worlds.formula import Encoder, keeps_sign
 from ccmatic.worlds.text import listing
 
 
@@ -122,12 +126,6 @@ class Controller:
         At each step the controller chooses its rate from its beliefs at the end of the previous step. The controller
         sends at least one packet per step. If the view holds numbers, the controller's own Python runs. With numbers,
         no rate satisfies an envelope whose low end is above its high end.
-
-        Args:
-            view: The view of the controller's flow, such as `contracts.FlowView`.
-
-        Raises:
-            InputError: If the controller divides by 0; the error names the line.
         """
         for t in range(1, view.horizon):
             inputs = _inputs(view, t)
@@ -139,10 +137,7 @@ class Controller:
             yield "rate_is_the_controllers", t, chosen
 
     def branches(self) -> list[tuple[tuple[tuple[Tree, bool], ...], Tree]]:
-        """Return each branch as a pair: the tests on the way with their outcomes, and its tree.
-
-        The branches that do not branch again come first.
-        """
+        """Return each branch as (tests with their outcomes, tree); those that do not branch again come first."""
         pairs = [pair for pair in _parts_of(self.body) if pair[0]]
         return sorted(pairs, key=lambda pair: isinstance(pair[1], If))
 
@@ -153,15 +148,10 @@ class Controller:
         return every([condition if holds else no(condition) for condition, holds in outcomes])
 
     def lines_run(self, view: FlowView) -> list[dict[int, bool]]:
-        """Return, for each step of an execution, the lines of the source that ran to choose the rate.
+        """Return, for each step of an execution of numbers, the lines of the source that ran to choose the rate.
 
-        Args:
-            view: The view of the controller's flow, which holds numbers.
-
-        Returns:
-            For each step, a dict from the number of a line to whether the condition in the line held. For a line
-            without a condition, the value is True. The dict of the first step is empty, because the controller chose
-            the rate of this step before the trace.
+        A line is mapped to whether the condition in it held, or True. The first step has no lines, because the
+        controller chose its rate before the trace.
         """
         lines = Lines()
         rate, every = run_exactly(self.source, self.file or f"<{self.name}>", lines), [{}]
@@ -177,43 +167,28 @@ class Controller:
         """Return the formula rate = max(floor, the controller's rate), linear in the given terms.
 
         For an envelope, the rate lies between the rates of its two ends. If low > high, the formula allows any rate, so
-        that no verdict depends on such values.
-
-        Args:
-            values: A term or a number for each parameter. R_m and D must be numbers.
-            rate: The term for the rate.
-            floor: The term for the smallest rate.
-
-        Raises:
-            InputError: If the controller can divide by 0, even if only for some values.
+        that no verdict depends on such values. R_m and D must be numbers. InputError if the controller can divide by 0,
+        even if only for some values.
         """
         return Encoder(values, self.file).body(self.body, rate, floor)
 
     def is_alike_from(self, values, name, least):
-        """Return whether the controller's behaviour is the same for all values of a parameter from `least` on.
-
-        If so, no comparison distinguishes these values, and no rate depends on the parameter. `values` is as in
-        `encode`.
-        """
+        """Return whether neither a comparison nor a rate distinguishes a parameter's values from `least` on."""
         if any(name in names(leaf) for leaf in _returns(self.body)):
             return False
         here, further = (Encoder({**values, name: linear(number)}, self.file) for number in (least, least + 1))
         return all(keeps_sign(here.difference(tree), further.difference(tree)) for tree in comparisons(self.body))
 
     def unordered(self, values):
-        """Yield (formula, line) for each `between(low, high)`.
-
-        The formula states that the decision reaches this line with low > high. `values` is as in `encode`.
-        """
+        """Yield (formula, line) for each `between(low, high)`: the decision reaches this line with low > high."""
         return Encoder(values, self.file).unordered(self.body)
 
     @isolated
     def shape(self) -> Any:
         """Return the part that all controllers of a class share (docs/reference/encoding.md, section 9, "Counting").
 
-        Returns:
-            The controller's branches with only the coefficients of beliefs, for comparison. The result is None if the
-            controller contains anything except branches and linear terms.
+        These are the branches with only the coefficients of beliefs; None if the controller contains anything except
+        branches and linear terms.
         """
         beliefs = {name: real(name) for name in self.parameters if name not in CONSTANTS}
         try:
@@ -237,20 +212,9 @@ def parse(
 ) -> Controller | Stateful | ControllerGroup:
     """Parse the source of a controller.
 
-    Args:
-        source: The text.
-        name: The controller's name.
-        file: The path of the controller's file, for messages.
-        beliefs: The units, by name, of the beliefs that the controller may read. By default, the beliefs of all shipped
-            models.
-        observations: The observations of a model with window senders. If given, the controller may have state.
-
-    Returns:
-        A Controller; a Stateful if `observations` is given; or a ControllerGroup if the text has controllers for
-        several flows.
-
-    Raises:
-        InputError: If the text is no controller. The error names the file, the line, and what was expected there.
+    The result is a Controller, which may read `beliefs`, given by their units; by default those of all shipped models.
+    It is a Stateful if a model's `observations` are given, and a ControllerGroup if the text has controllers for
+    several flows. InputError names the file, the line, and what was expected there.
     """
     source = source.removeprefix("\ufeff")
     if several := parts(source):
@@ -268,18 +232,7 @@ def parse(
 
 
 def load(name, beliefs=None, observations=None):
-    """Read the controller in a file, given by a path or the name of a shipped controller.
-
-    The controller is named after the file.
-
-    Args:
-        name: The path, or the name of a shipped controller.
-        beliefs: As in `parse`.
-        observations: As in `parse`.
-
-    Raises:
-        InputError: For the reasons of `parse`, or if there is no such file.
-    """
+    """Read the controller in a file, given by a path or the name of a shipped controller, which names it."""
     path, source = find_program(name)
     return parse(source, path.stem, str(path), beliefs, observations)
 
@@ -302,7 +255,6 @@ _run = lru_cache(maxsize=1024)(run_exactly)
 
 
 def _inputs(view, t):
-    """Return the values that a controller reads to choose the rate of step t."""
     beliefs = {name: column[t - 1] for name, column in view.beliefs.items()}
     return {**beliefs, "R_m": 1, "D": view.D, "MSS": view.alpha}
 
@@ -346,3 +298,90 @@ def _belief_part(form):
     if any(not node.is_symbol() for node in form.coefficients):
         raise _NoShape
     return tuple(sorted((node.symbol_name(), coefficient) for node, coefficient in form.coefficients.items()))
+
+
+def given(controller, beliefs=None, observations=None) -> Controller | Stateful | ControllerGroup:
+    """Return the controller that a value describes.
+
+    The value is a Controller, a ControllerText, a Python function from beliefs to a rate, the path of a file (a Path,
+    or text that looks like a path), the name of a shipped controller, or source text of several lines. A list of these
+    values gives the controllers of a path's flows, in order. A function must have a source, unlike one typed at a
+    prompt.
+    """
+    if isinstance(controller, ControllerGroup):
+        controller = controller.each
+    if isinstance(controller, list | tuple) and controller:
+        return _several([given(each, beliefs, observations) for each in controller])
+    if isinstance(controller, Controller | Stateful | ControllerText):
+        return parse(controller.source, controller.name, controller.file, beliefs, observations)
+    if isinstance(controller, str) and "\n" in controller:
+        return parse(controller, beliefs=beliefs, observations=observations)
+    if isinstance(controller, str | Path):
+        return load(controller, beliefs, observations)
+    if inspect.isfunction(controller):
+        name, source = _source(controller)
+        return parse(source, name, beliefs=beliefs, observations=observations)
+    expected = "a function, the name or path of a file, or source text"
+    raise InputError(f"{shown(controller)} is no controller; expected {expected}")
+
+
+def sends_by_window(controller) -> bool:
+    """Return whether a controller, in a form that `given` accepts, sends by a window, so that it may have state."""
+    if isinstance(controller, Stateful):
+        return True
+    if not isinstance(controller, str | Path):
+        return False
+    if isinstance(controller, str) and "\n" in controller:
+        return is_stateful(controller)
+    return is_stateful(find_program(controller)[1])
+
+
+def _several(controllers):
+    """Return the controllers of a path's flows as one ControllerGroup. A single controller is returned unchanged."""
+    for each in controllers:
+        if isinstance(each, ControllerGroup):
+            raise InputError(f"{each.name} is of several flows itself; expected a controller of one")
+    return ControllerGroup(tuple(controllers)) if len(controllers) > 1 else controllers[0]
+
+
+def _source(function):
+    """Return a function's name, and the function's source with the name replaced by `rate`."""
+    name = function.__name__
+    try:
+        source = dedent(inspect.getsource(function))
+    except (OSError, TypeError):
+        raise InputError(
+            f"the source of the function {name} is not available; expected one that is defined in a file or a "
+            "notebook's cell, or its source as text"
+        ) from None
+    if name == "<lambda>":
+        raise InputError("a lambda is no controller; expected a function that is defined by `def rate(...)`")
+    return name, re.sub(rf"^def\s+{re.escape(name)}\b", "def rate", source, count=1, flags=re.MULTILINE)
+
+
+def require_order(controller, jitter):
+    """Raise InputError, with example values, if low > high is possible in some `between(low, high)`.
+
+    The check considers all inputs of at least 0, and an MSS above 0. A controller that is no envelope always passes.
+    """
+    if isinstance(controller, Controller) and controller.is_envelope:
+        _require(controller, jitter)
+
+
+@isolated
+def _require(controller, jitter):
+    from ccmatic.logic.solving import SAT, Checker  # imported here: slow to import, and not needed to read controllers
+
+    unknowns = {name: real(name) for name in controller.parameters if name not in ("R_m", "D")}
+    values = {**unknowns, "R_m": Fraction(1), "D": Fraction(jitter)}
+    checker = Checker()
+    for name, unknown in unknowns.items():
+        checker.add(unknown > 0 if name in CONSTANTS else unknown >= 0)
+    for above, line in controller.unordered(values):
+        checker.push()
+        checker.add(above)
+        if checker.check() == SAT:
+            point = ", ".join(f"{name} = {checker.value(unknown)}" for name, unknown in unknowns.items())
+            message = f"low is above high at {point or 'any values'}; expected `between(low, high)` with low <= high"
+            raise InputError(f"{message}, such as between(low, max(low, high))", controller.file, line)
+        checker.pop()

@@ -15,8 +15,6 @@ _HEAD = re.compile(r"^# flow (\d+) runs (.+)\n", re.MULTILINE)
 
 @dataclass(frozen=True)
 class ControllerGroup:
-    """The controllers of all flows of a path, in order."""
-
     each: tuple
     start = None
     is_envelope = False
@@ -24,7 +22,6 @@ class ControllerGroup:
 
     @property
     def name(self):
-        """The names of the controllers, joined by +."""
         return "+".join(controller.name for controller in self.each)
 
     @property
@@ -37,7 +34,6 @@ class ControllerGroup:
 
     @property
     def parameters(self):
-        """All names that any of the controllers reads."""
         return tuple(dict.fromkeys(name for controller in self.each for name in controller.parameters))
 
     @property
@@ -48,15 +44,12 @@ class ControllerGroup:
 
     @property
     def meaning(self):
-        """The meanings of all controllers, as a tuple."""
         return tuple(controller.meaning for controller in self.each)
 
     def laws(self, view: FlowView) -> Iterator[tuple[str, int, Truth]]:
-        """Yield the laws of the sender of the flow in the view."""
         yield from self.each[view.network.flows.index(view)].laws(view)
 
     def pretty(self):
-        """Return each controller as mathematics for people, one after another."""
         return "\n".join(
             f"flow {number}, {controller.name}:\n{controller.pretty()}"
             for number, controller in enumerate(self.each, 1)
@@ -81,10 +74,6 @@ def texts_of(controller):
 
 
 def each_of(controller):
-    """Return the controllers of a path's flows as a tuple.
-
-    A single controller gives a tuple with only this controller.
-    """
     return controller.each if isinstance(controller, ControllerGroup) else (controller,)
 
 
@@ -95,10 +84,7 @@ def of_flows(controller, flows):
 
 
 def first_decision(controller, flows):
-    """Return the first step from which on the controllers of all flows decide.
-
-    The step is 0 if no controller has state. It is None if a controller does not decide in these views of flows.
-    """
+    """Return the first step from which on all flows' controllers decide; 0 without state, None if one never decides."""
     pairs = zip(of_flows(controller, flows), flows, strict=True)
     first = [each.first_decision(flow) for each, flow in pairs if each.state]
     return None if None in first else max(first, default=0)
@@ -111,14 +97,9 @@ def begun_anywhere(controller, names):
 
 
 def parts(source):
-    """Split the common text of several controllers into the texts of the controllers.
+    """Split the common text of several controllers into (name, source) of each; none if it is the text of one.
 
-    Returns:
-        The (name, source) of each controller, in which lines keep their numbers in the whole text. The result is empty
-        if the text is one controller.
-
-    Raises:
-        InputError: If the flows are not numbered from 1 on.
+    Lines keep their numbers in the whole text. The flows must be numbered from 1 on.
     """
     heads = list(_HEAD.finditer(source))
     if not heads or heads[0].start():

@@ -3,11 +3,18 @@
 A formula reads the measurements that a sender made in one monitor interval. A formula may also read measures: shared
 formulas, such as the loss rate. A register is a number that a sender keeps from one interval to the next. A register
 has an initial value, and a formula for its next value.
+
+A controller's text reads an observation as `full = observation("FILE.py")`, and then `full[0]` in `update`. A step of
+the controller is then the monitor interval. The bytes sent, acknowledged and lost in an interval are differences
+between the controller's observations. Delays are rounded down to whole steps, because a controller observes whole
+steps. The reader rejects other observations, such as a mean RTT.
 """
 
 import ast
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cache, cached_property
 from itertools import chain, pairwise
 from pathlib import Path
@@ -27,8 +34,46 @@ from ccmatic.base import (
     suggest,
     syntax_tree,
 )
-from ccmatic.controllers.beliefs import shipped_beliefs
-from ccmatic.language import Local, Name, TermsReader, Vector, bare, names, replaced, value
+from ccmatic.contracts import SenderBelief
+from ccmatic.language import (
+    LIST,
+    Local,
+    Name,
+    TermsReader,
+    Vector,
+    Walker,
+    bare,
+    names,
+    observation_of,
+    replaced,
+    value,
+)
+
+
+def shipped_beliefs() -> Mapping[str, Any]:
+    """Return the units of the beliefs of all shipped models, by name.
+
+    A controller may read these beliefs if the caller names no beliefs. The controller's local names must differ from
+    them. The models are imported at the first look-up, because most controllers need no look-up.
+    """
+    return _ShippedBeliefs()
+
+
+class _ShippedBeliefs(Mapping[str, Any]):
+    def __getitem__(self, name: str) -> Any:
+        return _units()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_units())
+
+    def __len__(self) -> int:
+        return len(_units())
+
+
+@cache
+def _units() -> Mapping[str, Any]:
+    return {belief.name: belief.unit for model in definitions.every("models", "MODEL") for belief in model.beliefs}
+
 
 #: First, the folder of each kind of formula, by the name of the function that its files define. Second, the folder of
 #: measures.
@@ -111,7 +156,6 @@ class Signal:
 
     @property
     def size(self) -> int:
-        """The number of entries in an observation."""
         return len(self.term.terms)
 
     @property
@@ -142,16 +186,7 @@ class Measure:
 
 
 def load(kind: str, name: str) -> Signal:
-    """Read a formula from its file.
-
-    Args:
-        kind: `observe`, `reward` or `act`: the function that the formula's file defines.
-        name: The path of the file, or the name of a shipped formula.
-
-    Raises:
-        InputError: If no such formula exists, or it reads a name that formulas of this kind may not read. The error
-            names file and line.
-    """
+    """Read the formula of a kind (`observe`, `reward` or `act`) in a file, or the shipped formula of a name."""
     shipped = definitions.shipped(FOLDERS[kind])
     if not isinstance(name, str | Path) or (not definitions.is_path(name) and name not in shipped):
         raise InputError(f"unknown {kind} '{shown(name)}'; {suggest(shown(name), shipped)}")
@@ -170,7 +205,6 @@ def _load(kind, name, file, source):
 
 
 def _bounds(results, file):
-    """Return the smallest and the largest action that a file allows."""
     term, _ = results.get("bounds", (None, None))
     if not isinstance(term, Vector) or len(term.terms) != 2 or names(term):
         raise InputError("found no bounds of actions, expected `def bounds()` that returns two numbers", file, 1)
@@ -179,15 +213,7 @@ def _bounds(results, file):
 
 
 def choices(given: Any, bounds: tuple[float, float]) -> tuple[float, ...]:
-    """Return the actions of a discrete choice as floats.
-
-    Args:
-        given: A list of numbers; empty for no discrete choice.
-        bounds: The smallest and the largest action.
-
-    Raises:
-        InputError: Unless there are at least two numbers, all within the bounds, in ascending order.
-    """
+    """Return the actions of a discrete choice as floats: at least two within the bounds, ascending; empty for none."""
     low, high = bounds
     expected = f"expected 2 to {MOST_CHOICES} ascending numbers from {low:g} to {high:g}"
     if not isinstance(given, list | tuple) or any(isinstance(x, bool) or not isinstance(x, int | float) for x in given):
@@ -200,11 +226,7 @@ def choices(given: Any, bounds: tuple[float, float]) -> tuple[float, ...]:
 
 @cache
 def measure(name: str) -> Measure:
-    """Return a shipped measure by its name. A suffix of the name may select the previous interval.
-
-    Raises:
-        InputError: If no such measure exists.
-    """
+    """Return a shipped measure by its name, whose suffix may select the previous interval."""
     if name.endswith(BEFORE):
         return _measure_before(name, measure(name.removesuffix(BEFORE)))
     file = str(definitions.find_file([MEASURES], name, ".py"))
@@ -234,11 +256,7 @@ def shared_memory() -> tuple[tuple[Register, ...], ...]:
 
 
 def joined(*memories) -> tuple[tuple[Register, ...], ...]:
-    """Return all groups of registers of several formulas, without repetition.
-
-    Raises:
-        InputError: If two registers have the same name.
-    """
+    """Return all groups of registers of several formulas once; InputError if two registers share a name."""
     groups = tuple(dict.fromkeys(chain.from_iterable(memories)))
     count = Counter(each.name for group in groups for each in group)
     if twice := [name for name, number in count.items() if number > 1]:
@@ -257,7 +275,6 @@ def memory_of(signals) -> tuple[tuple[Register, ...], ...]:
 
 @cache
 def _readable(kind):
-    """Return the names that formulas of a kind may read."""
     own = {"observe": {"reward"}, "reward": {*SIMULATED}, "act": {"rate"}}[kind]
     return frozenset({*MEASURED, *shipped_beliefs()} - {"rate"} | own)
 
@@ -283,7 +300,6 @@ class _Reader(TermsReader):
         return super().parameter_names(function)
 
     def resolve(self, argument):
-        """Resolve a parameter that names a measure."""
         name, shipped = argument.arg, definitions.shipped(MEASURES)
         if name.removesuffix(BEFORE) not in shipped:
             expected = f"expected what is measured; {suggest(name, [*self.units, *shipped])}"
@@ -333,3 +349,91 @@ class _Reader(TermsReader):
             raise InputError(f"found `first_{min(missing)}` without `next_{min(missing)}`, expected both", self.file)
         own = tuple(Register(name, self.units[name], self.firsts[name], self.nexts[name]) for name in self.firsts)
         return joined(*self.memory, (own,) * bool(own))
+
+
+#: The observations of learners in the language of controllers: for each one (text, the names that the text reads).
+_BYTES = ("sent", "acked", "lost", "marked")
+_MEANINGS = {
+    **{name: (f"({name} - {name}[step])", (name, "step")) for name in _BYTES},
+    **{f"{name}{BEFORE}": (f"({name}[step] - {name}[2 * step])", (name, "step")) for name in _BYTES},
+    "out": ("(sent - acked - lost)", ("sent", "acked", "lost")),
+    f"out{BEFORE}": ("(sent[step] - acked[step] - lost[step])", ("sent", "acked", "lost", "step")),
+    "rtt_end": ("(R_m + delay)", ("R_m", "delay")),
+    f"rtt_end{BEFORE}": ("(R_m + delay[step])", ("R_m", "delay", "step")),
+    **dict.fromkeys(("seconds", f"seconds{BEFORE}"), ("step", ("step",))),
+    **{name: (name, (name,)) for name in ("MSS", "R_m")},
+}
+
+
+def observations_in(source, file):
+    """Return the learners' observations in a controller's text, by name, as beliefs that the `update` computes.
+
+    Paths of observations are relative to the folder of the controller's file.
+    """
+    try:
+        statements = syntax_tree(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return {}  # the reader of controllers reports the mistake
+    observations = filter(None, map(observation_of, statements))
+    return {name: _belief(name, path, file) for name, path in observations}
+
+
+def _belief(name, path, file):
+    if file and definitions.is_path(path):
+        path = str(Path(file).parent / path)
+    observed = load("observe", path)
+    if observed.memory:
+        remembered = observed.memory[0][0].name
+        raise InputError(
+            f"remembers `{remembered}`, which is not state of the controller; expected none", observed.file
+        )
+    writer = _Source(name, observed.file)
+    row = ", ".join(writer.walk(each) for each in observed.term.terms)
+    body = "".join(f"    {line}\n" for line in [*writer.lines, f"{name} = [{row}]"])
+    return SenderBelief(name, LIST, "", f"def update({', '.join(writer.read)}):\n{body}")
+
+
+class _Source(Walker):
+    """A writer of terms in the language of controllers. `name` prefixes the names of assigned values."""
+
+    WORLD = "meaning in a controller"
+
+    def __init__(self, name, file):
+        super().__init__(file)
+        self.name, self.lines, self.read = name, [], {}
+
+    def visit_Number(self, node):
+        number = Fraction(node.value)
+        return f"({number.numerator} / {number.denominator})" if number.denominator > 1 else f"({number.numerator})"
+
+    def visit_Name(self, node):
+        if node.name not in _MEANINGS:
+            self.refuse(node, f"reads `{node.name}`, which no controller observes; expected {', '.join(_MEANINGS)}")
+        text, read = _MEANINGS[node.name]
+        self.read |= dict.fromkeys(read)
+        return text
+
+    def visit_Local(self, node):
+        text = yield node.term
+        assigned = f"{self.name}_{node.name}_{len(self.lines)}"
+        self.lines.append(f"{assigned} = {text}")
+        return assigned
+
+    def visit_Binary(self, node):
+        left, right = (yield node.left), (yield node.right)
+        return f"({left} {node.op} {right})"
+
+    def visit_Extreme(self, node):
+        return f"{node.pick}({', '.join((yield from self.results(node.terms)))})"
+
+    def visit_If(self, node):
+        test, then, other = yield from self.results((node.test, node.then, node.other))
+        return f"({then} if {test} else {other})"
+
+    visit_Comparison = visit_Binary
+
+    def visit_Logic(self, node):
+        return f"({f' {node.op} '.join((yield from self.results(node.parts)))})"
+
+    def visit_Not(self, node):
+        return f"(not {(yield node.part)})"

@@ -11,13 +11,13 @@ from fractions import Fraction
 from functools import cached_property
 from math import lcm
 
-from ccmatic.base import InputError, markup, syntax_tree
+from ccmatic.base import CONDITION, InputError, markup, syntax_tree
 from ccmatic.contracts import FlowView
-from ccmatic.controllers.memory import Memory
-from ccmatic.controllers.observing import observations_in
+from ccmatic.controllers.signal import observations_in
 from ccmatic.language import (
     Bounded,
     Comparison,
+    Declaration,
     Name,
     NextState,
     Past,
@@ -28,11 +28,61 @@ from ccmatic.language import (
     nodes,
     observations_and_beliefs,
     read_stateful,
+    value,
 )
-from ccmatic.logic import Truth, every, implies, no, some
+from ccmatic.logic import Truth, equal, every, implies, no, some
+from ccmatic.worlds.encoder import Encoder
 from ccmatic.worlds.exact import Lines, Program
-from ccmatic.worlds.formula import OpenStep, Step, forever
-from ccmatic.worlds.text import Text
+from ccmatic.worlds.forever import forever
+from ccmatic.worlds.step import OpenStep, Step
+from ccmatic.worlds.text import Text, text
+
+
+class Memory(Declaration):
+    @property
+    def says(self):
+        """The possible initial values, as words that follow the name of the state."""
+        if self.unit == CONDITION and self.terms:
+            return f"= {value(self.terms[0])}"
+        terms = [text(term) for term in self.terms]
+        match self.kind:
+            case "above":
+                return f"above {terms[0]}"
+            case "between":
+                return f"between {terms[0]} and {terms[1]}"
+            case "any_of":
+                return f"one of {', '.join(terms)}"
+            case "equal":
+                return f"= {terms[0]}"
+        return "any"
+
+    def first(self, view, t):
+        """Return the condition that the state at step t of a view has a possible initial value.
+
+        If the state holds a belief, the initial value must also be true of the path.
+        """
+        declared = self._as_declared(view, t)
+        if self.belief and self.belief.holds:
+            return every(declared, self.belief.holds(view, t, view.state[self.name][t]))
+        return declared
+
+    def _as_declared(self, view, t):
+        now = view.state[self.name][t]
+        if self.unit == CONDITION and self.terms:
+            return equal(now, int(value(self.terms[0])))
+        observations = self.observations.items()
+        constants = {name: observation.read(view, t) for name, observation in observations if observation.constant}
+        encoder = Encoder({"R_m": view.R, "D": view.D, "MSS": view.alpha, **constants}, None)
+        terms = [encoder.form(tree) for tree in self.terms]
+        match self.kind:
+            case "equal" | "any_of":
+                return some([equal(now, term) for term in terms])
+            case "above":
+                return now > terms[0]
+            case "between":
+                return every(now >= terms[0], now <= terms[1])
+        return True
+
 
 #: The suffix of a controller's name if the controller may begin in any state.
 _ANYWHERE = "_begun_anywhere"
@@ -75,12 +125,7 @@ class Stateful:
     def laws(self, view: FlowView) -> Iterator[tuple[str, int, Truth]]:
         """Yield the laws of a sender with this controller, like a model's laws: (law name, t, formula).
 
-        Args:
-            view: The view of the controller's flow, such as `contracts.FlowView`, with a window and with columns for
-                this state.
-
-        Raises:
-            InputError: If an observation is missing at the end of the view, so that the controller never decides.
+        InputError if an observation is missing at the end of the view, so that the controller never decides.
         """
         decides, first = False, None
         program = self._program if view.numeric else None
@@ -113,10 +158,7 @@ class Stateful:
         )
 
     def first_decision(self, view):
-        """Return the first step of a view at which the controller decides.
-
-        Return None if the controller never decides, for example because it has no state.
-        """
+        """Return the first step of a view at which the controller decides; None without one."""
         steps = (Step(self, view, t, None) for t in range(view.horizon))
         return next((step.t for step in steps if self._decides(step, False)), None)
 
@@ -176,7 +218,6 @@ class Stateful:
         return all(step.is_alike_from(each, longest) for each in few)
 
     def has_laws(self) -> bool:
-        """Return whether a law between bounds determines some state variable."""
         return any(isinstance(node, Bounded) for node in nodes(self.update))
 
     def delay_parts(self) -> int | None:
@@ -195,13 +236,10 @@ class Stateful:
     def followed(self, view):
         """Return the controller's state as columns by name, and 1 if the controller sends the view's bytes.
 
-        The argument is a view of numbers. The controller's own Python computes the state from the step at which the
-        controller decides. Before this step, and wherever the controller leaves a choice to the network, the state
-        comes from the view.
-
-        Returns:
-            The columns up to the first step at which the controller would send other bytes than the view. Also the
-            ratio of the view's window or rate at this step to the controller's, or 0 if there is no such ratio.
+        The controller's own Python computes the state of a view of numbers, from the step at which the controller
+        decides. Before, and wherever the controller leaves a choice to the network, the state comes from the view. The
+        columns end at the first step at which the controller would send other bytes than the view. The second result is
+        then the ratio of the view's window or rate at this step to the controller's, or 0 if there is no such ratio.
         """
         state = {memory.name: list(view.state[memory.name]) for memory in self.state}
         own, program, decides = replace(view, state=state), self._program, False
@@ -217,10 +255,7 @@ class Stateful:
         return state, 1
 
     def lines_run(self, view: FlowView) -> list[dict[int, bool]]:
-        """Return the lines of its source that ran at each step of an execution; see `Controller.lines_run`.
-
-        Before the first step at which the controller decides, only `send` runs.
-        """
+        """As `Controller.lines_run`; before the first step at which the controller decides, only `send` runs."""
         lines = Lines()
         program, every, decides = self._compiled(lines), [], False
         for t in range(view.horizon):
@@ -289,12 +324,10 @@ class Stateful:
 
 
 def _read(several: Iterable[Tree]) -> set[str]:
-    """Return the names that occur in the leaves of several trees."""
     return {leaf.name for leaf in several if isinstance(leaf, Name)}
 
 
 def _parts_of_round_trip(comparison: Comparison) -> int | None:
-    """Return the value of `Stateful.delay_parts` for a single comparison."""
     words, parts = Text(), [1]
     for side in (comparison.left, comparison.right):
         for monomial, coefficient in words.walk(side, True).items():

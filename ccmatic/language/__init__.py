@@ -1,21 +1,13 @@
 """The language of controllers: its syntax trees, the readers that build trees from text, and the walkers over trees."""
 
 from ccmatic.language import reader
-from ccmatic.language.files import find_program
+from ccmatic.language.beliefs import add_beliefs, observations_and_beliefs
 from ccmatic.language.limits import Extents
-from ccmatic.language.literals import Literals
+from ccmatic.language.passes import Components, First, names, value
 from ccmatic.language.scope import LIST
-from ccmatic.language.stateful import (
-    Declaration,
-    add_beliefs,
-    is_stateful,
-    observations_and_beliefs,
-    rate_line,
-    read_stateful,
-)
-from ccmatic.language.statements import WITH_STATE, is_constant, observation_of
-from ccmatic.language.terms import TermsReader, read_terms
-from ccmatic.language.times import least_back
+from ccmatic.language.source import WITH_STATE, Literals, find_program, is_constant, observation_of
+from ccmatic.language.stateful import Declaration, is_stateful, rate_line, read_stateful
+from ccmatic.language.terms import TermsReader
 from ccmatic.language.tree import (
     ARITHMETIC,
     EXTREMES,
@@ -50,10 +42,17 @@ from ccmatic.language.tree import (
     rebuilt,
     replaced,
 )
-from ccmatic.language.value import names, value
-from ccmatic.language.vectors import Components, width
 from ccmatic.language.walker import VectorWalker, Visit, Walker, componentwise
-from ccmatic.language.windows import Comprehension, comprehension_of, conjuncts, is_of_times, read_window, reads, within
+from ccmatic.language.windows import (
+    Comprehension,
+    comprehension_of,
+    conjuncts,
+    is_of_times,
+    least_back,
+    read_window,
+    reads,
+    within,
+)
 
 __all__ = [
     "ARITHMETIC",
@@ -72,6 +71,7 @@ __all__ = [
     "Declaration",
     "Extents",
     "Extreme",
+    "First",
     "Function",
     "If",
     "Impossible",
@@ -111,13 +111,11 @@ __all__ = [
     "parts",
     "rate_line",
     "read_stateful",
-    "read_terms",
     "read_window",
     "reader",
     "reads",
     "rebuilt",
     "replaced",
     "value",
-    "width",
     "within",
 ]

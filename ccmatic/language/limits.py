@@ -7,8 +7,8 @@ from math import lcm, log2
 from typing import NamedTuple
 
 from ccmatic.base import InputError
+from ccmatic.language.passes import Names, Value
 from ccmatic.language.tree import Affine, Binary, Local, Number, Tree, parts
-from ccmatic.language.value import Names, Value
 from ccmatic.language.walker import Visit, Walker
 
 #: Limits on a source text: its length in characters, and the nesting depth of its syntax.
@@ -32,7 +32,7 @@ _COUNTLESS = 10**9
 
 
 def too_deep(module: ast.Module) -> ast.AST | None:
-    """Return a syntax node that is nested more than MAX_DEPTH levels deep, or None if there is no such node."""
+    """Return a syntax node that is nested more than MAX_DEPTH levels deep, if any."""
     level: list[ast.AST] = [module]
     for _ in range(MAX_DEPTH):
         level = [child for node in level for child in ast.iter_child_nodes(node)]
@@ -76,8 +76,6 @@ class Extent(NamedTuple):
 
 
 class Extents(Walker[Extent]):
-    """Compute the Extent of each tree."""
-
     def __init__(self) -> None:
         super().__init__()
         self.names, self.value = Names(), Value()
@@ -163,5 +161,4 @@ class Size:
         return None
 
     def ended(self, tree: Tree) -> str | None:
-        """Check a complete term or condition."""
         return self.extents.walk(tree).refusal

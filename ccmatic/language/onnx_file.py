@@ -36,13 +36,6 @@ def program(path: Path) -> str:
     Each input has the shape (n, k). Its name lists k terms of rates, such as "C_L, q_U / R_m". The output has the shape
     (n, 1) and the name `rate` or `window`. An output with the name `window` is also a rate. R_m times this rate is the
     window, which is at least one packet.
-
-    Args:
-        path: The file.
-
-    Raises:
-        InputError: If the package onnx is not installed, the file contains no such network, or the network uses
-            unsupported operators.
     """
     return _Program(networks.read(path)).text()
 
@@ -73,7 +66,6 @@ class _Program:
         raise InputError(message, self.graph.file)
 
     def text(self) -> str:
-        """Return the text of the whole program."""
         for name, shape in self.graph.inputs.items():
             self.lists[name] = self.input(name, shape)
         for name, statement in self.graph.statements.items():
@@ -100,7 +92,6 @@ class _Program:
         return [f'"""{_ABOUT}', "", f"The file claims a proof: {notes[CLAIMS]}.", "Its SHA-256:", "", *proofs, '"""']
 
     def input(self, name: str, shape: tuple[int, ...]) -> _List:
-        """Return the list of terms that the name of an input contains."""
         try:
             syntax = syntax_tree(name, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -115,7 +106,6 @@ class _Program:
         return _List.of(map(ast.unparse, terms))
 
     def statement(self, name: str, statement: networks.Statement) -> _List:
-        """Add the lines of one statement, and return its list."""
         match statement:
             case Layer(source, weights, bias):
                 self.constants += [f"weights_{name} = [", *(f"    {_list_text(row)}," for row in weights), "]"]
@@ -136,14 +126,12 @@ class _Program:
                 return self.assign(name, f"[{_bent_text(statement)} for y in {self.lists[source].text}]")
 
     def scaled(self, name: str, text: str, factors: Row, offsets: Row) -> _List:
-        """Add the lines of a statement that scales a list."""
         if any(factor != 1 for factor in factors):
             self.constants.append(f"factor_{name} = {_list_text(factors)}")
             text = f"[y * factor for y, factor in zip({text}, factor_{name})]"
         return self.add_bias(name, text, offsets)
 
     def add_bias(self, name: str, text: str, bias: Row) -> _List:
-        """Add the lines for a list of terms plus their biases."""
         if any(bias):
             self.constants.append(f"bias_{name} = {_list_text(bias)}")
             text = f"[y + b * unit for y, b in zip({text}, bias_{name})]"
@@ -155,7 +143,6 @@ class _Program:
 
 
 def _bent_text(bent: Bent) -> str:
-    """Return the text of a function of the term y."""
     match bent.kind:
         case "relu":
             return "max(0, y)"

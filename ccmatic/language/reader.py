@@ -13,9 +13,8 @@ from typing import TypeVar
 
 from ccmatic.base import CONDITION, CONSTANTS, NUMBER, RATE, InputError, Unit, shown, suggest, syntax_tree
 from ccmatic.language.limits import MAX_DEPTH, MAX_LENGTH, too_deep
-from ccmatic.language.rows import RowReader
-from ccmatic.language.scope import LIST, Meaning, Row, Term, as_condition, as_term
-from ccmatic.language.statements import (
+from ccmatic.language.scope import LIST, Meaning, Row, RowReader, Term, as_condition, as_term
+from ccmatic.language.source import (
     WITH_STATE,
     after_docstring,
     always_returns,
@@ -60,38 +59,17 @@ _ORDER: dict[type[ast.cmpop], str] = {
 def read_controller(
     source: str, beliefs: Mapping[str, Unit | str], reserved: Collection[str], file: str | None = None
 ) -> tuple[tuple[str, ...], Tree]:
-    """Read a controller that is a function of beliefs.
+    """Read a controller that is a function of beliefs: return its parameters, and the rate as a tree.
 
-    docs/controllers.md describes the language.
-
-    Args:
-        source: The text.
-        beliefs: The units, by name, of the beliefs that the controller may read in addition to constants.
-        reserved: Further names to which the controller may not assign. Beliefs and constants may not be assigned,
-            either.
-        file: The file of the source, for messages.
-
-    Returns:
-        The names of the controller's parameters, in order, and the rate as a tree of `ccmatic.language.tree`.
-
-    Raises:
-        InputError: If the source is no controller. The error names the line.
+    docs/controllers.md describes the language. `beliefs` gives the units of the beliefs that the controller may read in
+    addition to constants. The controller may assign to none of these names, and to none in `reserved`.
     """
     reader = Reader(source, {**beliefs, **CONSTANTS}, reserved, file)
     return parsed(source, file, reader.module)
 
 
 def parsed(source: str, file: str | None, read_module: Callable[[ast.Module], T]) -> T:
-    """Parse a source, and return the result of `read_module` on its syntax tree.
-
-    Args:
-        source: The text.
-        file: The file of the source, for messages.
-        read_module: A function that is called with the `ast.Module`.
-
-    Raises:
-        InputError: If the source is not Python or too long, or if `read_module` rejects it. The error names the file.
-    """
+    """Return the result of `read_module` on the `ast.Module` of a source; every InputError names the file."""
     if len(source) > MAX_LENGTH:
         raise InputError(f"found {len(source)} characters, expected at most {MAX_LENGTH} in a controller", file)
     try:
@@ -119,7 +97,6 @@ class Reader(RowReader):
     takes_tanh = True
 
     def module(self, module: ast.Module) -> tuple[tuple[str, ...], Tree]:
-        """Read the module of a controller. Return the names of its parameters, and its tree."""
         statements = self.whole_module(module)
         functions = [s for s in statements if isinstance(s, ast.FunctionDef)]
         for statement in statements:
@@ -150,12 +127,10 @@ class Reader(RowReader):
         return after_docstring(module.body)
 
     def function(self, function: ast.FunctionDef) -> tuple[tuple[str, ...], Tree]:
-        """Read a function. Return the names of its parameters, and its tree."""
         parameters, body = self.begin(function)
         return parameters, self.block(body, function)
 
     def begin(self, function: ast.FunctionDef) -> tuple[tuple[str, ...], list[ast.stmt]]:
-        """Begin to read a function. Return the names of its parameters, and the statements of its body."""
         self.called = function.name
         plain = f"expected plain `def {function.name}(...)`"
         if function.decorator_list:
@@ -169,7 +144,6 @@ class Reader(RowReader):
         return parameters, body
 
     def parameter_names(self, function: ast.FunctionDef) -> tuple[str, ...]:
-        """Return the names of a function's parameters."""
         arguments = function.args
         others = arguments.posonlyargs, arguments.vararg, arguments.kwonlyargs, arguments.kwarg, arguments.defaults
         if any(others) or any(a.annotation for a in arguments.args):
@@ -185,11 +159,7 @@ class Reader(RowReader):
         return tuple(names)
 
     def unknown(self, name: str) -> str:
-        """Return a message that explains why a parameter is rejected.
-
-        The message lists the readable names. If the message cannot suggest one of them, it adds that a sender's own
-        numbers are state.
-        """
+        """List the readable names; if none resembles the parameter, add that a sender's own numbers are state."""
         suggestion = suggest(name, self.units)
         text = f"unknown parameter `{name}`, expected a belief or constant; {suggestion}"
         if suggestion.startswith("known"):
@@ -211,13 +181,12 @@ class Reader(RowReader):
                 self.fail(after, f"`{first_line(after)}` is never reached, expected nothing after a return")
 
     def check_other(self, statement: ast.stmt) -> None:
-        """Check a statement that is neither an `if` nor an assignment."""
         if not isinstance(statement, ast.Return):
             text = first_line(statement)
             self.fail(statement, f"found `{text}`, expected `if`, `return` or an assignment to one name")
 
     def check_target(self, statement: ast.stmt, taken: Collection[str]) -> None:
-        """Raise InputError if an assigned name already has a meaning, because each name must mean one thing."""
+        """Each name must mean one thing."""
         name, _ = assignment(statement)
         if self.is_reserved(name) or name in taken or name.startswith("__"):
             self.fail(statement, f"assigns `{name}`, which has a meaning already; expected another name")
@@ -234,10 +203,7 @@ class Reader(RowReader):
         self.fail(before, f"missing return: a path through this {kind} ends without one")
 
     def branches(self, statement: ast.If, rest: list[ast.stmt]) -> Tree:
-        """Return the rate of an `if` together with the statements after it.
-
-        The branches may assign to different names.
-        """
+        """The branches may assign to different names."""
         test = self.whole(statement.test, self.condition(statement.test))
         self.enter_branch(statement)
         names = self.names
@@ -250,13 +216,11 @@ class Reader(RowReader):
         return If(test, then, other)
 
     def enter_branch(self, statement: ast.stmt) -> None:
-        """Count one further `if` on the current path. Raise InputError if there are too many."""
         self.branch += 1
         if self.branch > MAX_DEPTH:
             self.fail(statement, f"found a path of more than {MAX_DEPTH} `if`, expected fewer")
 
     def assign(self, statement: ast.stmt) -> None:
-        """Bind the assigned name to its tree for the rest of the current path."""
         name, node = assignment(statement)
         self.in_assignment = True
         meaning = self.value(node)
@@ -264,7 +228,7 @@ class Reader(RowReader):
         self.names[name] = self.named(name, node, meaning)
 
     def named(self, name: str, node: ast.expr, meaning: Meaning) -> Meaning:
-        """Return the meaning of an assigned name. Each item of a list gets a separate name."""
+        """Each item of a list gets a separate name."""
         what, unit = meaning
         if not isinstance(what, Row):
             return self.local(name, node, what), unit
@@ -272,7 +236,7 @@ class Reader(RowReader):
         return Row(self.named(f"{name}_{index}", node, item) for index, item in enumerate(what)), LIST
 
     def local(self, name: str, node: ast.expr | ast.stmt, tree: Tree) -> Tree:
-        """Return a Local for a named term. All readings of the name share this node."""
+        """All readings of a name share this node."""
         tree = self.whole(node, tree)
         return tree if isinstance(tree, Local) or not parts(tree) else Local(name, tree, node.lineno)
 
@@ -291,7 +255,6 @@ class Reader(RowReader):
         return self.expression(node)
 
     def returned(self, statement: ast.Return) -> Tree:
-        """Read a `return` statement."""
         self.count(statement)
         if statement.value is None:
             self.fail(statement, "found `return` alone, expected a rate after it")
@@ -337,7 +300,6 @@ class Reader(RowReader):
         self.fail(node, self.refusal(node))
 
     def refusal(self, node: ast.expr) -> str:
-        """Return a message that explains why `node` is no term."""
         text = ast.unparse(node)
         match node:
             case _ if self.is_row(node):
@@ -353,7 +315,6 @@ class Reader(RowReader):
         return f"found `{text}`, expected a term such as 2 * C_L"
 
     def number(self, node: ast.Constant) -> Term:
-        """Read a number literal."""
         if type(node.value) not in (int, float):
             text = self.literals.text(node)
             self.fail(node, f"found `{shown(text)}`, expected a real number or a parameter")
@@ -365,7 +326,6 @@ class Reader(RowReader):
         return Number(number), NUMBER if number else None
 
     def arithmetic(self, node: ast.BinOp) -> Term:
-        """Read a sum, difference, product or quotient."""
         op = _ARITHMETIC[type(node.op)]
         if op == "+":
             (right, left), unit = self.same_unit(node, "adds", "to", node.right, node.left)
@@ -388,11 +348,9 @@ class Reader(RowReader):
         return self.read_names(tree) <= set(KNOWN)
 
     def is_factor(self, tree: Tree) -> bool:
-        """Return whether an unknown term may be multiplied by the given term."""
         return self.is_known(tree)
 
     def check_product(self, node: ast.BinOp, left: Tree, right: Tree) -> None:
-        """Raise InputError if both factors are unknown."""
         if not self.is_factor(left) and not self.is_factor(right):
             product = f"multiplies `{ast.unparse(node.left)}` by `{ast.unparse(node.right)}`"
             self.fail(node, f"{product}, expected one of them {_OF_KNOWN}")
@@ -410,9 +368,9 @@ class Reader(RowReader):
             self.fail(node, f"{problem}; expected {expected}")
 
     def extreme(self, node: ast.Call, pick: str) -> Term:
-        """Read `max(…)` or `min(…)`."""
         several = self.several(node)
-        if len(several or node.args) < 2 - bool(several) or node.keywords or any(map(_is_starred, node.args)):
+        starred = any(isinstance(each, ast.Starred) for each in node.args)
+        if len(several or node.args) < 2 - bool(several) or node.keywords or starred:
             text = ast.unparse(node)
             self.fail(node, f"found `{text}`, expected {pick} of at least two plain terms, or of a list")
         operands = self.terms_among(node, several or [(each, *self.expression(each)) for each in node.args])
@@ -438,11 +396,9 @@ class Reader(RowReader):
     def same_unit(
         self, node: ast.AST, verb: str, preposition: str, *operands: ast.expr
     ) -> tuple[tuple[Tree, ...], Unit | None]:
-        """Read the operands. Return their trees and their common unit."""
         return self.alike(node, verb, preposition, [(each, *self.expression(each)) for each in operands])
 
     def condition(self, node: ast.expr) -> Tree:
-        """Read a condition."""
         match node:
             case ast.Name():
                 if tree := as_condition(self.name(node)):
@@ -476,7 +432,3 @@ _OF_KNOWN = f"made of numbers, {' and '.join(KNOWN)} only"
 
 def _divides(node: ast.BinOp) -> str:
     return f"divides `{ast.unparse(node.left)}` by `{ast.unparse(node.right)}`"
-
-
-def _is_starred(node: ast.expr) -> bool:
-    return isinstance(node, ast.Starred)

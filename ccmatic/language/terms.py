@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from ccmatic.base import NUMBER, InputError, Unit
 from ccmatic.language.reader import Reader, parsed
 from ccmatic.language.scope import Meaning, Row, Term
-from ccmatic.language.statements import first_line, is_constant
+from ccmatic.language.source import first_line, is_constant
 from ccmatic.language.tree import Binary, Function, If, Tree, Vector
 
 #: The nonlinear functions of one number.
@@ -26,29 +26,7 @@ _HIGHEST = 9
 Returned: TypeAlias = Unit | str | tuple[Unit | None, ...] | None
 
 
-def read_terms(
-    source: str, units: Mapping[str, Unit | str], file: str | None = None
-) -> dict[str, tuple[Tree, Returned]]:
-    """Read a module of functions.
-
-    Args:
-        source: The text of the module.
-        units: The units, by name, of the names that the functions may read.
-        file: The file of the source, for messages.
-
-    Returns:
-        A (tree, unit) pair per function, by name, in source order. A list becomes a Vector. The unit of a Vector is the
-        tuple of its terms' units. The unit of 0 is None.
-
-    Raises:
-        InputError: If the source is no such module. The error names the file and the line.
-    """
-    return TermsReader(source, units, file).read_functions()
-
-
 class TermsReader(Reader):
-    """A reader of one module of functions."""
-
     takes_tanh = False  # in these modules, `tanh(x)` is the plain function of a number
 
     def __init__(self, source: str, units: Mapping[str, Unit | str], file: str | None) -> None:
@@ -59,11 +37,9 @@ class TermsReader(Reader):
         self.unit: Returned = None
 
     def read_functions(self) -> dict[str, tuple[Tree, Returned]]:
-        """Return the results of the functions, as `read_terms` does."""
         return parsed(self.source, self.file, self.terms)
 
     def terms(self, module: ast.Module) -> dict[str, tuple[Tree, Returned]]:
-        """Read the statements of a module."""
         functions: dict[str, tuple[Tree, Returned]] = {}
         for statement in self.whole_module(module):
             if isinstance(statement, ast.FunctionDef):
@@ -83,7 +59,6 @@ class TermsReader(Reader):
         return functions
 
     def result(self, function: ast.FunctionDef) -> tuple[Tree, Returned]:
-        """Return the (tree, unit) of a function, and make it readable for later functions."""
         self.unit = _UNKNOWN
         parameters, body = self.begin(function)
         self.names |= {name: self.results[name] for name in parameters if name in self.results}
@@ -107,7 +82,7 @@ class TermsReader(Reader):
         return Vector(tuple(term for _, term, _ in terms))
 
     def branches(self, statement: ast.If, rest: list[ast.stmt]) -> Tree:
-        """Return the result of an `if` together with the statements after it. In a list, each term has the `if`."""
+        """In a list, each term has the `if`."""
         match super().branches(statement, rest):
             case If(test, Vector(then), Vector(other)):
                 return Vector(tuple(If(test, *each) for each in zip(then, other, strict=True)))
@@ -115,7 +90,6 @@ class TermsReader(Reader):
                 return tree
 
     def require_unit(self, statement: ast.Return, unit: Returned) -> None:
-        """Raise InputError unless all paths of a function return the same unit, or lists of the same units."""
         common = unit if self.unit == _UNKNOWN else _common(self.unit, unit)
         if common == _UNKNOWN:
             units = f"returns {_said(unit)} here and {_said(self.unit)} before"
@@ -131,7 +105,6 @@ class TermsReader(Reader):
         return super().expression(node)
 
     def plain(self, node: ast.expr) -> Tree:
-        """Read a term without a unit."""
         tree, unit = self.expression(node)
         if unit not in (None, NUMBER):
             self.fail(node, f"found `{ast.unparse(node)}` ({unit}), expected a number without a unit")
@@ -170,5 +143,4 @@ def _common(first: Returned, second: Returned) -> Returned:
 
 
 def _said(unit: Returned) -> str:
-    """Return a unit, or the units of a list, as text."""
     return f"[{', '.join(map(_said, unit))}]" if isinstance(unit, tuple) else str(unit or 0)

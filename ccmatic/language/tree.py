@@ -18,8 +18,6 @@ class Tree:
 
 @dataclass(frozen=True)
 class Number(Tree):
-    """A literal number."""
-
     value: Fraction
 
 
@@ -58,11 +56,6 @@ class Extreme(Tree):
 
 @dataclass(frozen=True)
 class If(Tree):
-    """The value `then` if `test` holds, else `other`.
-
-    The node stands for an `if` statement or a conditional expression.
-    """
-
     test: Tree
     then: Tree
     other: Tree
@@ -79,16 +72,12 @@ class Comparison(Tree):
 
 @dataclass(frozen=True)
 class Logic(Tree):
-    """The conjunction (if `op` is `and`) or the disjunction (if `op` is `or`) of the parts."""
-
     op: str
     parts: tuple[Tree, ...]
 
 
 @dataclass(frozen=True)
 class Not(Tree):
-    """The negation of a condition."""
-
     part: Tree
 
 
@@ -119,8 +108,6 @@ class Function(Tree):
 
 @dataclass(frozen=True)
 class Vector(Tree):
-    """An ordered list of terms."""
-
     terms: tuple[Tree, ...]
 
 
@@ -162,7 +149,6 @@ class Local(Tree):
 
     @cached_property
     def digest(self) -> bytes:
-        """A hash of the term."""
         return _Digest().walk(self.term)
 
     def __eq__(self, other: object) -> bool:
@@ -216,7 +202,6 @@ EXTREMES: dict[str, Callable[..., Any]] = {"max": max, "min": min}
 
 
 def parts(tree: Tree) -> tuple[Tree, ...]:
-    """Return the direct subtrees of a tree in source order. A leaf has no subtrees."""
     match tree:
         case Binary(_, left, right) | Comparison(_, left, right):
             return left, right
@@ -243,12 +228,7 @@ def bare(tree: Tree) -> Tree:
 
 
 def nodes(tree: Tree, within: Callable[[Tree], Sequence[Tree]] = parts) -> Iterator[Tree]:
-    """Yield each node of a tree once, in source order.
-
-    Args:
-        tree: The tree.
-        within: A function that returns the subtrees of a node to visit.
-    """
+    """Yield each node of a tree once, in source order; `within` gives the subtrees of a node to visit."""
     reached: dict[int, Tree] = {}
     waiting = [tree]
     while waiting:
@@ -277,12 +257,7 @@ def leaves_outside_tests(tree: Tree) -> Iterator[Tree]:
 
 
 def rebuilt(tree: Tree, made: Sequence[Tree]) -> Tree:
-    """Return the tree with new subtrees. If the subtrees are unchanged, return the tree itself.
-
-    Args:
-        tree: The tree.
-        made: The new subtrees, in the order of `parts`.
-    """
+    """Return the tree with new subtrees, in the order of `parts`; the tree itself if they are unchanged."""
     within = parts(tree)
     if all(new is old for new, old in zip(made, within, strict=True)):
         return tree
@@ -297,13 +272,10 @@ def rebuilt(tree: Tree, made: Sequence[Tree]) -> Tree:
 
 
 def replaced(tree: Tree, meanings: Mapping[str, Tree]) -> Tree:
-    """Return the tree with each name in `meanings` replaced by its tree."""
     return _Replacement(meanings).walk(tree)
 
 
 class _Replacement(Walker[Tree]):
-    """Replaces names by trees, as `replaced` describes."""
-
     def __init__(self, meanings: Mapping[str, Tree]) -> None:
         super().__init__()
         self.meanings = meanings
@@ -318,8 +290,6 @@ class _Replacement(Walker[Tree]):
 
 
 class _Digest(Walker[bytes]):
-    """Computes a hash of a tree. Equal trees have equal digests."""
-
     def visit_Local(self, node: Local) -> Visit[bytes]:
         # Fill the cached property here. If the property computed its value itself, it would recurse once per nested
         # Local.

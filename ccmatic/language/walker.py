@@ -32,9 +32,6 @@ class Walker(Generic[T]):
     the method of a base class is used. If no base class has a method either, the walker rejects the node.
 
     T is the type of the results.
-
-    Args:
-        file: The file of the tree's source, for messages.
     """
 
     #: The name of the result that this pass computes, for messages such as "`tanh` has no …".
@@ -46,12 +43,7 @@ class Walker(Generic[T]):
         self._open: list[tuple[Any, Any, Any]] = []
 
     def walk(self, tree: Any, *context: Any) -> T:
-        """Return the result for a tree. Results are memoised.
-
-        Args:
-            tree: The tree.
-            context: Hashable values on which the result depends.
-        """
+        """Return the memoised result for a tree in a context of hashable values."""
         begun = len(self._open)  # a method may itself call walk, which then uses the stack above this height
         request = (tree, *context)
         try:
@@ -113,10 +105,7 @@ class Walker(Generic[T]):
         self.refuse(node, f"`{type(node).__name__}` has no {self.WORLD}")
 
     def refuse(self, node: Any, why: str) -> NoReturn:
-        """Raise InputError with the line of the node.
-
-        If the node has no line, use the closest enclosing node with a line.
-        """
+        """If the node has no line, name that of the closest enclosing node with a line."""
         around = (each for _, each, _ in reversed(self._open))
         lines = (getattr(each, "line", None) for each in (node, *around))
         raise InputError(why, self.file, next((line for line in lines if line), None))
@@ -143,10 +132,7 @@ class VectorWalker(Walker[Any]):
 
 
 def componentwise(operation: Callable[..., Any], *values: Any) -> Any:
-    """Apply an operation to numbers, or to each component of vectors (tuples).
-
-    A number is combined with every component of a vector.
-    """
+    """Apply an operation to numbers, or to each component of vectors (tuples), with a number for every component."""
     if not any(isinstance(value, tuple) for value in values):
         return operation(*values)
     columns = [value if isinstance(value, tuple) else repeat(value) for value in values]

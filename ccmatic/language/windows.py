@@ -12,13 +12,13 @@ The reader keeps each comprehension as one node. A compiler turns the node into 
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from ccmatic.base import CONDITION, CONSTANTS, TIME, InputError, Unit
 from ccmatic.language.reader import KNOWN, Reader, parsed
 from ccmatic.language.scope import Meaning, Row, Term, as_condition, as_term
-from ccmatic.language.statements import first_line
-from ccmatic.language.times import least_back
-from ccmatic.language.tree import If, Logic, Name, Past, Tree, parts
+from ccmatic.language.source import first_line
+from ccmatic.language.tree import Binary, Extreme, If, Logic, Name, Number, Past, Tree, parts
 
 #: The names that every function may read in addition to constants: the length of a step, and the age of the window.
 CLOCK = {"step": TIME, "time": TIME}
@@ -52,25 +52,12 @@ class Comprehension(Tree):
 def read_window(
     source: str, units: Mapping[str, Unit | str], beliefs: Mapping[str, Unit | str], file: str | None = None
 ) -> dict[str, tuple[Tree, Unit | str | None]]:
-    """Read the functions of a program over a window of observations.
-
-    Args:
-        source: The text of the program.
-        units: The unit of each observation, by name.
-        beliefs: The unit of each belief that functions read or define, by name.
-        file: The file of the source, for messages.
-
-    Returns:
-        A (tree, unit) pair per function, by name, in source order.
-
-    Raises:
-        InputError: If the text is no such program. The error names the line.
-    """
+    """Read the functions of a program over a window of observations: a (tree, unit) pair per function, by name."""
     return parsed(source, file, _WindowReader(source, units, beliefs, file).functions)
 
 
 def within(tree: Tree) -> tuple[Tree, ...]:
-    """Return the direct subtrees of a tree, including those of a `Comprehension` and of a `Past`."""
+    """Return the direct subtrees, including those of a `Comprehension` and of a `Past`."""
     if isinstance(tree, Comprehension):
         return (tree.term,) if tree.test is None else (tree.term, tree.test)
     if isinstance(tree, Past):
@@ -88,8 +75,6 @@ def reads(tree: Tree, definitions: Mapping[str, Tree]) -> set[str]:
 
 
 class _WindowReader(Reader):
-    """A reader of several functions, each of which returns a condition or a term of any unit."""
-
     takes_tanh = False
 
     def __init__(
@@ -223,17 +208,13 @@ class _WindowReader(Reader):
 
 
 def conjuncts(test: Tree | None) -> list[Tree]:
-    """Return the conditions whose conjunction is `test`. For None, return an empty list."""
     if isinstance(test, Logic) and test.op == "and":
         return [part for each in test.parts for part in conjuncts(each)]
     return [] if test is None else [test]
 
 
 def is_of_times(tree: Tree, index: str) -> bool:
-    """Return whether a condition reads only constants and times, including `index`.
-
-    The truth of such a condition is known before the sender observes anything.
-    """
+    """Return whether a condition reads only constants and times, so that its truth is known before any observation."""
     return reads(tree, {}) <= {*CLOCK, *CONSTANTS, index} and not any(
         isinstance(part, Past | Comprehension) for part in _all(tree)
     )
@@ -246,13 +227,81 @@ def _all(tree: Tree) -> Iterator[Tree]:
 
 
 def comprehension_of(tree: Tree, definitions: Mapping[str, Tree]) -> Comprehension:
-    """Return the `Comprehension` that a tree denotes, directly or through a name in `definitions`.
-
-    Raises:
-        InputError: If the tree denotes something else.
-    """
+    """Return the `Comprehension` that a tree denotes, directly or through a name in `definitions`."""
     while isinstance(tree, Name) and tree.name in definitions:
         tree = definitions[tree.name]
     if not isinstance(tree, Comprehension):
         raise InputError("a running bound returns no samples; expected max(… for k in past) or min(… for k in past)")
     return tree
+
+
+#: A linear form: a mapping from each name to its coefficient. The entry of the empty name is the constant.
+_Form = dict[str, Fraction]
+
+#: Lower bounds, in steps, on multiples of a constant and on multiples of R_m.
+_LEAST = {"": Fraction(1), "R_m": Fraction(1)}
+
+
+def least_back(back: Tree, since: Mapping[str, str | None]) -> Fraction | None:
+    """Return a lower bound on a time offset in steps; None if no bound is known.
+
+    `since` has, for each comprehension, the outermost first, the time that its own time must follow; None if its time
+    ranges over the whole window.
+    """
+    match back:
+        case Extreme(pick, terms):
+            bounds = [least_back(term, since) for term in terms]
+            known = [bound for bound in bounds if bound is not None]
+            if pick == "max":
+                return max(known, default=None)
+            return min(known) if len(known) == len(bounds) else None
+        case If(_, then, other):
+            bounds = [least_back(then, since), least_back(other, since)]
+            return None if None in bounds else min(bound for bound in bounds if bound is not None)
+    form = _linear(back)
+    return None if form is None else _least_of(form, since)
+
+
+def _least_of(form: _Form, since: Mapping[str, str | None]) -> Fraction | None:
+    """Return a lower bound on the value of a linear form.
+
+    A time that follows another time is smaller by at least one step. Each time is at most the age of the window.
+    """
+    for index, outer in reversed([*since.items()]):
+        coefficient = form.get(index, Fraction(0))
+        if coefficient < 0:
+            most = {"time": Fraction(1)} if outer is None else {outer: Fraction(1), "": Fraction(-1)}
+            form = _sum({**form, index: Fraction(0)}, most, coefficient)
+    bounds = {**_LEAST, **{index: Fraction(outer is None) for index, outer in since.items()}}
+    if any(coefficient < 0 and name for name, coefficient in form.items()):
+        return None
+    return sum((coefficient * bounds.get(name, 0) for name, coefficient in form.items()), Fraction(0))
+
+
+def _linear(tree: Tree) -> _Form | None:
+    """Return a term as a linear form; None if the term is not linear."""
+    match tree:
+        case Number(value):
+            return {"": value}
+        case Name("step"):
+            return {"": Fraction(1)}
+        case Name(name):
+            return {name: Fraction(1)}
+        case Binary(op, left, right):
+            one, other = _linear(left), _linear(right)
+            if one is None or other is None:
+                return None
+            match op:
+                case "+" | "-":
+                    return _sum(one, other, Fraction(1 if op == "+" else -1))
+                case "*" if one.keys() <= {""} or other.keys() <= {""}:
+                    factor, term = (one, other) if one.keys() <= {""} else (other, one)
+                    return _sum({}, term, factor.get("", Fraction(0)))
+                case "/" if other.keys() == {""} and other[""]:
+                    return _sum({}, one, 1 / other[""])
+    return None
+
+
+def _sum(form: _Form, other: _Form, factor: Fraction) -> _Form:
+    names = form.keys() | other.keys()
+    return {name: form.get(name, Fraction(0)) + factor * other.get(name, Fraction(0)) for name in names}

@@ -25,14 +25,12 @@ class FloatPair(NamedTuple):
 
     @staticmethod
     def of(number):
-        """Return a number as a FloatPair."""
         if isinstance(number, FloatPair):
             return number
         high = jnp.asarray(number, jnp.float32)
         return FloatPair(high, jnp.zeros_like(high))
 
     def float(self):
-        """Return the nearest single float."""
         return self.high + self.low
 
     def __add__(self, other):
@@ -86,7 +84,6 @@ class FloatPair(NamedTuple):
 
 
 def to_float(number):
-    """Return a number, FloatPair or not, as a float."""
     return number.float() if isinstance(number, FloatPair) else number
 
 
@@ -99,7 +96,7 @@ def where(test, then, other):
 
 
 def _extreme(first, of_floats):
-    """Return a function that picks one of two numbers a and b: a if `first(a, b)` is true, otherwise b."""
+    """Return a function that picks a of two numbers a and b if `first(a, b)`, otherwise b."""
 
     def of(a, b):
         counted = isinstance(a, FloatPair) or isinstance(b, FloatPair)
@@ -126,10 +123,6 @@ class Components(NamedTuple):
 
 
 def _componentwise(operation, *values):
-    """Apply an operation to numbers, or to the components of vectors.
-
-    A number is combined with every component of a vector.
-    """
     if not any(isinstance(value, Components) for value in values):
         return operation(*values)
     return Components(operation(*map(_beside_components, values)))
@@ -143,13 +136,10 @@ def _beside_components(value):
 
 
 class Values(Walker):
-    """Evaluates trees for given values of names.
+    """Evaluates trees for given values of names: arrays, or functions from a number of steps back to an array.
 
-    Args:
-        scope: The value of each name. An observation is an array, or a function from a number of steps back to an
-            array. Weights are arrays of shape (outputs, inputs). Biases have the shape (outputs,).
-        back: The Values that evaluates the age of an observation in steps; None means this object.
-        law: The Values that evaluates nonlinear control laws; None means this object.
+    Weights are arrays of shape (outputs, inputs), biases have the shape (outputs,). `back` evaluates the ages of
+    observations in steps, `law` nonlinear control laws; None means this object.
     """
 
     WORLD = "meaning for arrays"
@@ -159,7 +149,7 @@ class Values(Walker):
         self.scope, self._back, self._law = scope, back or self, law or self
 
     def of(self, tree):
-        """Return the number or truth value of a tree as an array. The components of a vector are on the last axis."""
+        """Return a tree's value as an array. The components of a vector are on the last axis."""
         value = self.walk(tree)
         return value.array if isinstance(value, Components) else value
 
@@ -220,11 +210,9 @@ class Values(Walker):
         return Components(vector.array @ weights.T + bias)
 
     def _constants(self, numbers):
-        """Return an array of the numbers, or the array with this name."""
         return self.scope[numbers] if isinstance(numbers, str) else np.asarray(numbers, np.float32)
 
     def rates(self, tree):
-        """Return the smallest and the largest rate that a controller's body allows."""
         match tree:
             case If(test, then, other):
                 pairs = zip(self.rates(then), self.rates(other), strict=True)
@@ -234,10 +222,7 @@ class Values(Walker):
         return self.of(tree), self.of(tree)
 
     def becomes(self, tree, state):
-        """Return the next value of each state variable, by name.
-
-        If an assumption fails on a link, the state of that link is unchanged.
-        """
+        """Return the next state by name. If an assumption fails on a link, the state of that link is unchanged."""
         match tree:
             case If(test, then, other):
                 first, second = self.becomes(then, state), self.becomes(other, state)
@@ -250,9 +235,6 @@ class Values(Walker):
 
 
 def rates(controller, bounds):
-    """Return the smallest and the largest rate that a controller allows.
-
-    Both rates are arrays (flows, links), in bytes per interval.
-    """
+    """Return the smallest and largest rate that a controller allows: arrays (flows, links), in bytes per interval."""
     values = Values({**bounds.named(), "R_m": 1.0, "D": bounds.D, "MSS": bounds.packet})
     return tuple(jnp.broadcast_to(rate, bounds.C_L.shape) for rate in values.rates(controller.body))

@@ -25,19 +25,10 @@ def listing(tree):
 
 
 def way_taken(tree, values, line=0):
-    """Return the lines of `listing` that the controller executes at given values.
+    """Return the lines of `listing` that the controller executes at given values, without `else` lines.
 
-    Args:
-        tree: The tree of the body.
-        values: The values of the names that the body reads.
-        line: The number of the first line.
-
-    Returns:
-        The numbers of the lines, each mapped to whether the condition in the line holds. The last line is that of the
-        rate, mapped to True. An `else` line is not included.
-
-    Raises:
-        ZeroDivisionError: If the controller itself would raise it.
+    Each line is mapped to whether the condition in it holds, and the last, of the rate, to True. The first line has the
+    number `line`. ZeroDivisionError if the controller itself would raise it.
     """
     if not isinstance(tree, If):
         return {line: True}
@@ -62,18 +53,10 @@ class Text(Walker):
         self.extents, self.locals = Extents(), {}
 
     def of(self, tree):
-        """Return a term or a condition as text."""
         return _printed(self.walk(tree, self.extents.walk(tree).is_written_out))
 
     def listing(self, tree, leaf, indent="", word="if"):
-        """Return the lines of a body, with `if`, `elif` and `else`.
-
-        Args:
-            tree: The body.
-            leaf: A function that returns the lines of a tree that is not an If, such as a rate.
-            indent: The text that precedes each line.
-            word: The keyword of the first condition.
-        """
+        """Return the lines of a body; `leaf` returns those of a tree that is no If, and `word` begins the first one."""
         if not isinstance(tree, If):
             return [f"{indent}{line}" for line in leaf(tree)]
         lines = [f"{indent}{word} {self.of(tree.test)}:", *self.listing(tree.then, leaf, indent + "    ")]
@@ -82,7 +65,6 @@ class Text(Walker):
         return [*lines, f"{indent}else:", *self.listing(tree.other, leaf, indent + "    ")]
 
     def rate(self, tree):
-        """Return a list with the line of a returned rate."""
         if isinstance(tree, Between):
             return [f"{self.of(tree.low)} ≤ rate ≤ {self.of(tree.high)}"]
         return [f"rate = {self.of(tree)}"]
@@ -107,7 +89,7 @@ class Text(Walker):
         return (yield node.term, True) if out else _atom(self.name(node))
 
     def name(self, node):
-        """Return the name of a Local, followed by a number if another Local has the same name."""
+        """Add a number if another Local has the same name."""
         number, name = 1, node.name
         while self.locals.setdefault(name, node) is not node:
             number += 1
@@ -185,7 +167,6 @@ class Text(Walker):
 
 
 def _printed(result):
-    """Return a polynomial, a tuple of polynomials, or a condition as text."""
     if isinstance(result, str):
         return result
     return f"[{_comma_separated(result)}]" if isinstance(result, tuple) else _sum_text(result)
@@ -233,7 +214,7 @@ def _monomial_product(left, right):
 
 
 def _reciprocal(form):
-    """Return 1 / form. A sum in a divisor is not split."""
+    """A sum in a divisor is not split."""
     if len(form) != 1:
         return _atom(f"({_sum_text(form)})", -1)
     [(monomial, coefficient)] = form.items()
@@ -253,7 +234,6 @@ def _constant(number):
 
 
 def _sum(left, right, factor=1):
-    """Return left + factor · right."""
     total = dict(left)
     for key, coefficient in right.items():
         total[key] = total.get(key, 0) + factor * coefficient

@@ -40,7 +40,6 @@ class Needs(NamedTuple):
 
 
 def needs(program):
-    """Return the Needs of a program's functions."""
     columns, first, runs = set(), set(), []
     for tree in program.definitions.values():
         for node in _nodes(tree):
@@ -115,7 +114,6 @@ class WindowValues(Values):
         self.over = window.time - jnp.arange(length).reshape(-1, 1, 1)  # steps from each place to now
 
     def function(self, name):
-        """Return the number or condition that a function returns."""
         return self.of(self.program.definitions[name])
 
     def runs(self):
@@ -147,7 +145,6 @@ class WindowValues(Values):
         return self.column(node.name, place)
 
     def column(self, name, place):
-        """Return the value of an observation or a belief at an earlier place."""
         if place == 0:
             return self.scope[name]
         if place == 1:

@@ -1,6 +1,6 @@
 """The smallest jitter with which a link of constant rate explains a packet log (docs/reference/fit.md).
 
-The notation is that of ccmatic.contracts.rows.
+The notation is that of ccmatic.contracts.worlds.
 """
 
 import numpy as np

@@ -13,7 +13,7 @@ from ccmatic.answers import worst_case
 from ccmatic.answers.verification.judgement import Judge
 from ccmatic.answers.verification.verifier import UNDECIDED
 from ccmatic.base import Clock, OutOfTime
-from ccmatic.contracts import steps
+from ccmatic.contracts import columns
 from ccmatic.logic.solving import Checker, SolverOptions
 from ccmatic.proving import prover as prove
 from ccmatic.questions import query
@@ -166,7 +166,7 @@ def counted(monkeypatch, owner, name):
 def test_without_time_no_solver_is_asked_and_no_delay_encoded(monkeypatch, find, controller, more):
     """The unknowns of the delays grow with the square of the horizon."""
     question = cm.ask(controller, "ccac, buffer 1 bdp", "delay <= 2 rtt", **more)
-    checks, unknowns = counted(monkeypatch, Checker, "check"), counted(monkeypatch, steps, "boolean")
+    checks, unknowns = counted(monkeypatch, Checker, "check"), counted(monkeypatch, columns, "boolean")
     found = find(question, solver=SolverOptions(timeout=Clock(0.5, ticking())))
     assert found.verdict == "unknown" and found.left_out == ()
     assert not checks and len(unknowns) < question.query.horizon**2 / 2

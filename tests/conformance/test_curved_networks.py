@@ -13,8 +13,7 @@ from ccmatic.base import InputError
 from ccmatic.controllers import parse
 from ccmatic.deployment.emulation.kinds import flow
 from ccmatic.deployment.exporting import header, write
-from ccmatic.worlds.runtime.library import Library
-from ccmatic.worlds.runtime.stateful_library import StatefulSender, StepObservations
+from ccmatic.worlds.runtime.library import Library, StatefulSender, StepObservations
 from support.machine import needs_compiler
 
 onnx = pytest.importorskip("onnx")

@@ -9,8 +9,7 @@ import pytest
 
 from ccmatic.base import InputError
 from ccmatic.deployment.exporting import header
-from ccmatic.worlds.runtime.library import Library
-from ccmatic.worlds.runtime.stateful_library import StatefulSender, StepObservations
+from ccmatic.worlds.runtime.library import Library, StatefulSender, StepObservations
 from support.laws import cbrt
 from support.machine import needs_compiler
 from support.sampling import each_nth

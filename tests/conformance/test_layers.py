@@ -7,11 +7,9 @@ from itertools import pairwise
 
 import pytest
 
-from ccmatic.base import InputError
 from ccmatic.controllers import parse
 from ccmatic.language import nodes, value
 from ccmatic.logic import real
-from ccmatic.worlds.bounds import bounds
 from ccmatic.worlds.c import Decision
 from ccmatic.worlds.runtime import compile_c, shipped
 from support.machine import needs_compiler
@@ -74,30 +72,6 @@ def test_c_decides_as_the_network_does(hidden, tmp_path):
     for point in points(200 if hidden != (64, 64, 64) else 20):
         rate = max(0, value(controller.body, {**point, "R_m": 1}))
         assert abs(decide(*point.values()) - rate) <= 1 + Fraction(sum(point.values()) * max(hidden), 2**18)
-
-
-def test_bounds_of_a_network_hold_all_its_values():
-    controller = parse(network(sizes(16, 16)))
-    ranges = {"C_L": (10**6, 10**7), "C_U": (10**7, 10**8), "MSS": (1500, 1500), "R_m": (1, 1)}
-    least, most = bounds(controller.body, ranges)
-    rng = random.Random(3)
-    rates = [value(controller.body, {name: rng.randint(*ends) for name, ends in ranges.items()}) for _ in range(50)]
-    assert least <= min(rates) < max(rates) <= most
-    with pytest.raises(InputError, match="divides by a term that may be 0") as refused:
-        bounds(controller.body, {**ranges, "R_m": (0, 1)})
-    assert refused.value.line
-
-
-def test_bounds_of_terms():
-    terms = {
-        "C_L - C_U": (-8, 3),
-        "max(C_L, C_U)": (2, 9),
-        "-2 * C_L": (-10, -2),
-        "C_L if C_L > C_U else 7 * C_U": (1, 63),
-    }
-    for text, expected in terms.items():
-        body = parse(f"def rate(C_L, C_U):\n    return {text}\n").body
-        assert bounds(body, {"C_L": (1, 5), "C_U": (2, 9)}) == expected
 
 
 def test_what_is_read_often_is_a_variable():

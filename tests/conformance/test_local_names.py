@@ -14,7 +14,7 @@ from ccmatic.base.errors import InputError
 from ccmatic.controllers import parse
 from ccmatic.logic.terms import equal, linear, real
 from ccmatic.logic.terms import formula as as_formula
-from ccmatic.worlds.c.decision import Decision
+from ccmatic.worlds.c.update import Decision
 from ccmatic.worlds.runtime import shipped
 from ccmatic.worlds.runtime.library import compile_c
 from support.machine import needs_compiler

@@ -16,9 +16,8 @@ from ccmatic.contracts import PACKETS, world
 from ccmatic.deployment.emulation import kinds, pipeline, replay, run
 from ccmatic.deployment.exporting import header
 from ccmatic.networks.simulation import Path, Simulation, WindowFlow, simulate
-from ccmatic.networks.simulation.shared import SharedLink
-from ccmatic.worlds.runtime.library import Library
-from ccmatic.worlds.runtime.stateful_library import StatefulSender
+from ccmatic.networks.simulation.windows import SharedLink
+from ccmatic.worlds.runtime.library import Library, StatefulSender
 from support.machine import lacking, needs_compiler, on_time
 
 NETWORK = "marking, buffer 2 bdp, threshold 1/2 bdp, jitter 1 rtt"

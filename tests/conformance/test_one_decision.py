@@ -12,7 +12,7 @@ import z3
 import ccmatic as cm
 from ccmatic.base import InputError
 from ccmatic.language import neural as networks
-from ccmatic.language.neural.piecewise import ONE, Form, Piecewise, combined
+from ccmatic.language.neural.graph import ONE, Form, Piecewise, combined
 from ccmatic.language.neural.relaxation import Range, Relaxation
 from support.cli import run
 
@@ -121,6 +121,21 @@ def test_what_is_not_supported_is_refused(tmp_path, shape, nodes, arrays, messag
     with pytest.raises(InputError, match=message) as refused:
         networks.piecewise(networks.read(file))
     assert refused.value.file == str(file)
+
+
+def test_an_input_may_have_the_name_of_a_node(tmp_path):
+    nodes = [("Relu", ["in"], "a", {}), ("Relu", ["a"], "b", {}), ("Sub", ["b", "in"], "out", {})]
+    path = written(tmp_path / "named.onnx", [1, 1], nodes, {})
+    for name in ("relu_2", "sub_3", "sub_3_negated"):
+        model = onnx.load(path)
+        model.graph.input[0].name = name
+        for node in model.graph.node:
+            node.input[:] = [name if each == "in" else each for each in node.input]
+        onnx.save(model, tmp_path / "renamed.onnx")
+        network = networks.piecewise(networks.read(tmp_path / "renamed.onnx"))
+        for x in (Fraction(-3), Fraction(2)):
+            values = network.values([x])
+            assert [form.at(values) for form in network.outputs] == [max(0, x) - x]
 
 
 def vnnlib(path, *lines, inputs=2, outputs=1):

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pysmt.shortcuts import Bool, Real, simplify, substitute
 
-from ccmatic.contracts.buffer import Buffer
 from ccmatic.contracts.execution import execution, observed
+from ccmatic.contracts.query import Buffer
 from ccmatic.logic.terms import choice, equal, every, formula, iff, implies, is_max, is_min, largest, no, some
 from ccmatic.networks.traces.trace import Trace
 

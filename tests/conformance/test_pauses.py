@@ -22,8 +22,7 @@ from ccmatic.logic.solving import SAT, UNSAT, Checker
 from ccmatic.networks.simulation import JITTER, Path, Simulation, WindowFlow
 from ccmatic.networks.simulation.deployed import DeployedController
 from ccmatic.questions import query as queries
-from ccmatic.worlds.runtime.library import Library
-from ccmatic.worlds.runtime.stateful_library import StatefulSender
+from ccmatic.worlds.runtime.library import Library, StatefulSender
 from support import window_runs
 from support.applications import Application, Bursts
 from support.believing import ANYONE

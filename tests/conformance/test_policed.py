@@ -11,7 +11,7 @@ from ccmatic.base import InputError
 from ccmatic.contracts import load_definition
 from ccmatic.deployment.emulation import pipeline, replay
 from ccmatic.networks.simulation import Path, Simulation, WindowFlow
-from ccmatic.worlds.runtime.stateful_library import StatefulSender
+from ccmatic.worlds.runtime.library import StatefulSender
 from conformance.updates import library
 from support.machine import needs_compiler
 from support.window_senders import CONTROLLERS

@@ -16,8 +16,7 @@ from ccmatic.controllers import parse
 from ccmatic.deployment.exporting import header
 from ccmatic.networks.simulation import JITTER, Path, Simulation, WindowFlow
 from ccmatic.worlds.c.update import LINE_RATE
-from ccmatic.worlds.runtime.library import Library
-from ccmatic.worlds.runtime.stateful_library import StatefulSender
+from ccmatic.worlds.runtime.library import Library, StatefulSender
 from support.believing import ANYONE, PLANTED
 from support.machine import needs_compiler
 

@@ -16,8 +16,7 @@ from ccmatic.base import InputError
 from ccmatic.contracts import Buffer, observed
 from ccmatic.deployment.exporting import header
 from ccmatic.networks.simulation import Path, Simulation, WindowFlow
-from ccmatic.worlds.runtime.library import Library
-from ccmatic.worlds.runtime.stateful_library import StatefulSender
+from ccmatic.worlds.runtime.library import Library, StatefulSender
 from support.machine import needs_compiler
 
 #: The most packets that the link serves in a step, and numbers of which each divides it or another small one.

@@ -12,8 +12,7 @@ from ccmatic.base import InputError
 from ccmatic.deployment.exporting import header
 from ccmatic.deployment.exporting.files import write
 from ccmatic.deployment.exporting.stateful import StatefulExport
-from ccmatic.worlds.runtime.library import Library
-from ccmatic.worlds.runtime.stateful_library import StatefulSender
+from ccmatic.worlds.runtime.library import Library, StatefulSender
 from conformance.updates import STRICT, UPDATES, in_c, library
 from conformance.worlds import Cell, Disagreement, check
 from support import ROOT, kernel_updates

@@ -8,7 +8,7 @@ from ccmatic.proofs.loss_convergence_link import HORIZON, Link
 
 from ccmatic.base import InputError
 from ccmatic.contracts import Bounds, FlowView, NetworkView, ObservationWindow, ending, execution, following
-from ccmatic.contracts.steps import Delay
+from ccmatic.contracts.columns import Delay
 from ccmatic.logic import Condition, Linear, linear, real
 from ccmatic.networks.simulation import Path, simulate
 from ccmatic.questions import query as queries

@@ -17,11 +17,10 @@ from ccmatic.contracts import load_definition
 from ccmatic.controllers import load, parse
 from ccmatic.deployment.exporting import header
 from ccmatic.language import Name, as_sent, is_stateful
-from ccmatic.worlds.c.update import LARGEST, LINE_RATE, ONE
-from ccmatic.worlds.exact import program
-from ccmatic.worlds.formula import Step
-from ccmatic.worlds.runtime.library import Library
-from ccmatic.worlds.runtime.stateful_library import StatefulSender
+from ccmatic.worlds.c.update import LARGEST_KEPT, LINE_RATE, ONE
+from ccmatic.worlds.exact import Program
+from ccmatic.worlds.runtime.library import Library, StatefulSender
+from ccmatic.worlds.step import Step
 from conformance import drawn
 from conformance.worlds import Kind, Number
 from support.laws import cbrt, laws_in, that_follows_laws
@@ -144,7 +143,7 @@ DRAWN = "drawn_"
 LAW_ERROR = Fraction(1, 2**25)
 
 #: The least and the most that any sender sends by.
-LIMITS = {"window": (PACKET, LARGEST), "rate": (0, LINE_RATE)}
+LIMITS = {"window": (PACKET, LARGEST_KEPT), "rate": (0, LINE_RATE)}
 
 
 def _is_text(name):
@@ -187,12 +186,12 @@ class _Python:
         self.controller = controller(name)
         self.memories = {memory.name: memory for memory in self.controller.state}
         names, source = tuple(self.memories), self.controller.source
-        self.python = program.Program(source, f"<{name}>", names, self.controller.beliefs)
+        self.python = Program(source, f"<{name}>", names, self.controller.beliefs)
         self.sent = {name: tree for name, tree in self.controller.sent().items() if tree != Name("line_rate")}
         self.laws = laws_in(self.controller.update) if names else set()
         self.follower = self.python
         if self.laws:
-            self.follower = program.Program(that_follows_laws(source), f"<{name}>", names, self.controller.beliefs)
+            self.follower = Program(that_follows_laws(source), f"<{name}>", names, self.controller.beliefs)
             self.follower._scope["cbrt"] = cbrt
 
     def arguments(self, decision):
@@ -221,7 +220,7 @@ class _Python:
         if memory.unit == CONDITION:
             return Number(bool(value))
         value, unit = Fraction(value), Fraction(1, ONE[memory.unit])
-        limited = max(-LARGEST * unit, min(LARGEST * unit, value))
+        limited = max(-LARGEST_KEPT * unit, min(LARGEST_KEPT * unit, value))
         off = unit + abs(value) * LAW_ERROR if name in self.laws else Fraction(0)
         return Number(limited, unit, memory.is_upper, off, self._size(decision))
 

@@ -185,7 +185,7 @@ def test_another_solver_is_not_remembered():
 
 @pytest.mark.parametrize(
     "file",
-    ["ccmatic/answers/verification/verifier.py", "ccmatic/worlds/formula/encoder.py", "models/ideal/laws.py",
+    ["ccmatic/answers/verification/verifier.py", "ccmatic/worlds/encoder.py", "models/ideal/laws.py",
      "models/beliefs/link_rate.py", "properties/synthesis_invariant.py", "examples/queries/g1_t5.toml"],
 )  # fmt: skip
 def test_the_text_of_each_file_of_the_package_counts(file, tmp_path, answers, decided, monkeypatch):

@@ -10,7 +10,7 @@ from ccmatic.properties.synthesis_invariant import SynthesisInvariant
 from ccmatic import controllers as cca
 from ccmatic.answers.verification import verifier as verify
 from ccmatic.contracts.belief import RunningMax, RunningMin
-from ccmatic.contracts.execution import Execution
+from ccmatic.contracts.views import Execution
 from ccmatic.logic.terms import constant, equal, every, is_max, is_min
 from support.planting import (
     ALWAYS,

@@ -5,7 +5,7 @@ import subprocess
 from struct import pack
 
 from ccmatic.deployment.exporting.files import write
-from ccmatic.worlds.runtime.stateful_library import StatefulSender
+from ccmatic.worlds.runtime.library import StatefulSender
 from support import ROOT
 
 SOURCES = ROOT / "tests" / "stateful_update"

@@ -5,11 +5,11 @@ from fractions import Fraction
 from itertools import accumulate, pairwise
 
 from ccmatic.contracts import Flow
-from ccmatic.contracts.buffer import Buffer
-from ccmatic.contracts.execution import Windows
-from ccmatic.contracts.steps import Delay, Steps
-from ccmatic.worlds.exact import UnknownNumber, program
-from ccmatic.worlds.runtime.stateful_library import StepObservations
+from ccmatic.contracts.columns import Delay, Steps
+from ccmatic.contracts.query import Buffer
+from ccmatic.contracts.views import Windows
+from ccmatic.worlds.exact import ObservedNumber, ObservedTruth, UnknownNumber
+from ccmatic.worlds.runtime.library import StepObservations
 
 PACKET, HORIZON = 1500, 12
 #: The first step by which it is observed.
@@ -75,17 +75,17 @@ class Sequence:
             return self._observed(name, t - int(back))
 
         if name == "before_trace":
-            return program.ObservedTruth(False, before)
+            return ObservedTruth(False, before)
         if t < FROM.get(name, 0) or (name in ("delay", "waited") and self.seen[t].delay < 0):
             return UnknownNumber(before)
         if name == "ack_rate":
-            return program.ObservedNumber(self.seen[t].acked - self.seen[t - 1].acked, before)
+            return ObservedNumber(self.seen[t].acked - self.seen[t - 1].acked, before)
         if name == "waited":
-            return program.ObservedNumber(Fraction(self.seen[t].waited, 4096), before)
+            return ObservedNumber(Fraction(self.seen[t].waited, 4096), before)
         value = getattr(self.seen[t], "acked" if name == "served" else name)
         if name in TRUTHS:
-            return program.ObservedTruth(bool(value), before)
-        return program.ObservedNumber(value, before)
+            return ObservedTruth(bool(value), before)
+        return ObservedNumber(value, before)
 
     def measured(self):
         """The same where every delay is known."""
@@ -98,8 +98,8 @@ class Sequence:
         """An observation as a number or a truth; 0 or False before the beginning."""
         found = self._observed(name, t) if t >= 0 else None
         if name in TRUTHS:
-            return isinstance(found, program.ObservedTruth) and bool(found)
-        return Fraction(found) if isinstance(found, program.ObservedNumber) else 0
+            return isinstance(found, ObservedTruth) and bool(found)
+        return Fraction(found) if isinstance(found, ObservedNumber) else 0
 
     def view(self, controller):
         """The same as an execution that laws are read from."""

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 from ccmatic.contracts import Buffer, load_definition, observed
 from ccmatic.networks.simulation import JITTER, Path, Simulation, WindowFlow
-from ccmatic.worlds.runtime.stateful_library import StatefulSender
+from ccmatic.worlds.runtime.library import StatefulSender
 
 PACKET, STEPS = 1500, 30
 

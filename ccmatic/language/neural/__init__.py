@@ -6,18 +6,21 @@ from ccmatic.language.neural.graph import (
     PROOFS,
     Bent,
     Extreme,
+    Form,
     Graph,
     Joined,
     Layer,
+    Piecewise,
     Recurrent,
     Row,
     Rows,
     Scaled,
     Statement,
     Total,
+    combined,
+    piecewise,
 )
 from ccmatic.language.neural.onnx_reader import annotate, load_model, read
-from ccmatic.language.neural.piecewise import Form, Piecewise, combined, piecewise
 from ccmatic.language.neural.relaxation import Range
 from ccmatic.language.neural.vnnlib import Violation, read_property
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ccmatic.base import InputError, counted
-from ccmatic.language.neural.piecewise import ONE, ZERO, Form, Piecewise, combined
+from ccmatic.language.neural.graph import ONE, ZERO, Form, Piecewise, combined
 from ccmatic.language.neural.relaxation import Range, Relaxation
 from ccmatic.language.neural.vnnlib import Case, Violation
 from ccmatic.logic import Linear, Term, every, isolated, linear, real
@@ -47,11 +47,11 @@ class Decision:
 
 
 class _Late(Exception):
-    """The error that the time is over."""
+    """Raised when the time is over."""
 
 
 class _Found(Exception):
-    """The error that a violation was found. Its argument are the inputs."""
+    """Raised with the inputs of a violation."""
 
 
 def decide(network: Piecewise, violation: Violation, seconds: float) -> Decision:
@@ -105,19 +105,10 @@ def decide(network: Piecewise, violation: Violation, seconds: float) -> Decision
 
 
 def extremes(network: Piecewise, box: Sequence[Range], step: Fraction, seconds: float) -> Range | None:
-    """Return a range that contains all values of a network's only output over a box.
+    """Return a range that contains all values of a network's only output over a box; None if the time was over.
 
     Both ends are multiples of `step`. Each end is the multiple next to an extreme value, on the outer side. The search
     finds the ends exactly. If the output is constant, both ends may equal it.
-
-    Args:
-        network: The network.
-        box: The range of each input.
-        step: The step.
-        seconds: The time limit.
-
-    Returns:
-        The range; None if the time was over.
     """
     [output], end = network.outputs, monotonic() + seconds
     if not output.factors:
@@ -133,7 +124,6 @@ def _highest(network: Piecewise, box: Sequence[Range], sign: Fraction, step: Fra
     """Return the smallest multiple of `step` above all values of the output, or of its negative if the sign is -1."""
 
     def search(threshold: Fraction) -> _Search:
-        """Return a search for values that are at least a threshold."""
         return _Search(network, [*box], [Form({network.inputs: -sign}, threshold)], end)
 
     form = combined([(sign, network.outputs[0])])
@@ -157,7 +147,6 @@ def violates(violation: Violation, values: Sequence[Fraction]) -> bool:
 
 
 def _split(case: Case, inputs: int) -> tuple[list[Range], list[Form]]:
-    """Return the box of a case, and its other conditions."""
     lows: list[Fraction | None] = [None] * inputs
     highs: list[Fraction | None] = [None] * inputs
     others = []
@@ -198,7 +187,6 @@ class _Search:
             raise _Late
 
     def run(self) -> None:
-        """Search the whole box. Raise _Found or _Late if the search finds a violation, or the time is over."""
         dice = np.random.default_rng(SEED)
         lows, highs = (np.array([float(getattr(each, side)) for each in self.box]) for side in ("low", "high"))
         points = lows + (highs - lows) * dice.random((TRIES, len(self.box)))
@@ -300,13 +288,10 @@ class _Search:
 
 
 def _term(form: Form, values: Sequence[Term]) -> Linear:
-    """Return a form of terms."""
     return sum((linear(values[name]) * factor for name, factor in form.factors.items()), Linear({}, form.constant))
 
 
 class _Floats:
-    """A network and forms in floats, for many points at once."""
-
     def __init__(self, network: Piecewise, forms: Sequence[Form]) -> None:
         self.inputs, count = network.inputs, network.inputs + len(network.units)
         self.units = [_dense(form, count) for form in network.units]
@@ -337,7 +322,6 @@ def _dense(form: Form, count: int) -> tuple[NDArray[np.float64], float]:
 
 
 def _interval(form: Form, box: Sequence[Range]) -> Range:
-    """Return the range of a form over a box."""
     low = high = form.constant
     for name, factor in form.factors.items():
         ends = sorted((factor * box[name].low, factor * box[name].high))

@@ -45,16 +45,7 @@ OLDEST = 7
 
 
 def read(path: str | Path, memory: bool = False) -> Graph:
-    """Return the network of an ONNX file.
-
-    Args:
-        path: The file.
-        memory: Whether the network may have a unit with memory.
-
-    Raises:
-        InputError: If the package onnx is not installed, the file contains no network, or the network uses unsupported
-            operators.
-    """
+    """Return the network of an ONNX file, which may have a unit with memory if `memory`."""
     model = load_model(path)
     import onnx
 
@@ -69,11 +60,7 @@ def read(path: str | Path, memory: bool = False) -> Graph:
 
 
 def load_model(path: str | Path) -> "onnx.ModelProto":
-    """Return the model in an ONNX file, which `read` may refuse.
-
-    Raises:
-        InputError: If the package onnx is not installed, or the file contains no model or is too large.
-    """
+    """Return the model in an ONNX file, which `read` may refuse."""
     try:
         import google.protobuf.message
         import onnx
@@ -90,27 +77,18 @@ def load_model(path: str | Path) -> "onnx.ModelProto":
 
 
 class _Vector(NamedTuple):
-    """A value of the graph that depends on the inputs: the name of a vector, and the value's shape."""
+    """A value of the graph that depends on the inputs."""
 
     name: str
     shape: tuple[int, ...]
 
 
 class Unfit(Exception):
-    """The error that a node of the graph does not fit its inputs."""
+    """Raised if a node of the graph does not fit its inputs."""
 
 
 def annotate(path: str | Path, notes: Mapping[str, str], out: str | Path) -> None:
-    """Write a copy of an ONNX file with further metadata. The network stays the same.
-
-    Args:
-        path: The ONNX file.
-        notes: The metadata. They replace those with the same key.
-        out: The file of the copy, which may be the same file.
-
-    Raises:
-        InputError: If the file contains no network, or the copy cannot be written.
-    """
+    """Write a copy of an ONNX file with further metadata, which replace those with the same key."""
     read(path)
     import onnx
 
@@ -135,7 +113,6 @@ class _Reader:
         raise InputError(message, self.file)
 
     def graph_of_model(self) -> Graph:
-        """Return the whole network."""
         import onnx
 
         graph = self.model.graph
@@ -187,7 +164,6 @@ class _Reader:
         return array
 
     def node(self, number: int, node: "onnx.NodeProto") -> None:
-        """Add the statement for one node of the graph."""
         kind = node.op_type
         where = f"node {number} ({shown(kind)})"
         domains = ("ai.onnx.ml",) if kind == "Scaler" else ("", "ai.onnx")
@@ -198,8 +174,11 @@ class _Reader:
             if output in self.arrays or output in self.vectors:
                 self.fail(f"{where} makes '{shown(output)}' again; expected each value once")
         attributes = {each.name: each for each in node.attribute}
+        name = f"{kind.lower()}_{number}"
+        while any(f"{other}_".startswith(f"{name}_") for other in self.sizes):  # an input may have such a name
+            name += "_"
         try:
-            result = getattr(self, f"do_{kind}")(f"{kind.lower()}_{number}", attributes, *node.input)
+            result = getattr(self, f"do_{kind}")(name, attributes, *node.input)
         except KeyError as missing:
             self.fail(f"{where} reads '{shown(missing.args[0])}', which is not defined before it")
         except (Unfit, TypeError) as error:
@@ -211,7 +190,6 @@ class _Reader:
                 self.arrays[output] = value
 
     def vector(self, name: str, shape: tuple[int, ...], statement: Statement) -> _Vector:
-        """Add a statement for a vector of this name."""
         if prod(shape) > WIDEST:
             raise Unfit(f"makes {prod(shape)} numbers; expected at most {WIDEST}")
         self.statements[name], self.sizes[name] = statement, prod(shape)
@@ -297,18 +275,20 @@ class _Reader:
         if left in self.arrays:
             left, right = right, left
         x = self.vectors[left]
-        return self.scaled(name, x, added=right) if right in self.arrays else self.total(name, x, self.vectors[right])
+        if right in self.arrays:
+            return self.shifted(name, x, self.arrays[right])
+        return self.total(name, x, self.vectors[right])
 
     def do_Sub(self, name: str, attributes: Attributes, left: str, right: str) -> _Vector:
         if left in self.arrays:
-            return self.scaled(name, self.scaled(f"{name}_negated", self.vectors[right], times=Fraction(-1)), left)
+            return self.shifted(name, self.do_Neg(f"{name}_negated", attributes, right), self.arrays[left])
         x = self.vectors[left]
         if right in self.arrays:
-            return self.scaled(name, x, added=right, sign=-1)
-        return self.total(name, x, self.scaled(f"{name}_negated", self.vectors[right], times=Fraction(-1)))
+            return self.shifted(name, x, -self.arrays[right])
+        return self.total(name, x, self.do_Neg(f"{name}_negated", attributes, right))
 
     def do_Neg(self, name: str, attributes: Attributes, x: str) -> _Vector:
-        return self.scaled(name, self.vectors[x], times=Fraction(-1))
+        return self.scaled(name, self.vectors[x], Fraction(-1))
 
     def do_Mul(self, name: str, attributes: Attributes, left: str, right: str) -> _Vector:
         if left in self.arrays:
@@ -316,8 +296,7 @@ class _Reader:
         if right not in self.arrays and right in self.vectors:
             raise Unfit("multiplies two values that depend on the inputs; expected a constant factor")
         x = self.vectors[left]
-        factors = _spread(self.arrays[right], x.shape)
-        return self.vector(name, x.shape, Scaled(x.name, factors, (Fraction(0),) * len(factors)))
+        return self.scaled(name, x, _spread(self.arrays[right], x.shape))
 
     def do_Div(self, name: str, attributes: Attributes, left: str, right: str) -> _Vector:
         if right not in self.arrays and right in self.vectors:
@@ -326,21 +305,15 @@ class _Reader:
         divisors = _spread(self.arrays[right], x.shape)
         if not all(divisors):
             raise Unfit("divides by 0")
-        factors = tuple(1 / divisor for divisor in divisors)
-        return self.vector(name, x.shape, Scaled(x.name, factors, (Fraction(0),) * len(factors)))
+        return self.scaled(name, x, tuple(1 / divisor for divisor in divisors))
 
-    def scaled(
-        self, name: str, x: _Vector, added: str | None = None, times: Fraction = Fraction(1), sign: int = 1
-    ) -> _Vector:
-        """Add the statement `times` times a vector, plus or minus an array."""
-        offsets = _spread(self.arrays[added] if added else np.zeros(1), x.shape)
-        size = prod(x.shape)
-        return self.vector(name, x.shape, Scaled(x.name, (times,) * size, tuple(sign * each for each in offsets)))
+    def shifted(self, name: str, x: _Vector, array: NDArray[Any]) -> _Vector:
+        return self.scaled(name, x, Fraction(1), _spread(array, x.shape))
 
-    def halved(self, name: str, x: _Vector, offset: Fraction) -> _Vector:
-        """Add the statement for half of a vector plus an offset."""
-        size = prod(x.shape)
-        return self.vector(name, x.shape, Scaled(x.name, (Fraction(1, 2),) * size, (offset,) * size))
+    def scaled(self, name: str, x: _Vector, factors: Row | Fraction, offsets: Row | Fraction = Fraction(0)) -> _Vector:
+        """Add the statement for a vector times factors plus offsets; a single number stands for all of them."""
+        several = ((each,) * prod(x.shape) if isinstance(each, Fraction) else each for each in (factors, offsets))
+        return self.vector(name, x.shape, Scaled(x.name, *several))
 
     def do_Scaler(self, name: str, attributes: Attributes, x: str) -> _Vector:
         vector = self.vectors[x]
@@ -349,14 +322,13 @@ class _Reader:
             raise Unfit("a number is not finite")
         offsets, factors = (_spread(array, vector.shape) for array in arrays)
         moved = tuple(-offset * factor for offset, factor in zip(offsets, factors, strict=True))
-        return self.vector(name, vector.shape, Scaled(vector.name, factors, moved))
+        return self.scaled(name, vector, factors, moved)
 
     def total(self, name: str, x: _Vector, y: _Vector) -> _Vector:
         self.alike(x, y)
         return self.vector(name, x.shape, Total(x.name, y.name))
 
     def alike(self, x: _Vector, y: _Vector) -> None:
-        """Check that two vectors have the same shape."""
         if prod(x.shape) != prod(y.shape):
             raise Unfit(f"{prod(x.shape)} and {prod(y.shape)} numbers; expected as many")
         if np.broadcast_shapes(x.shape, y.shape) != x.shape:
@@ -372,8 +344,9 @@ class _Reader:
 
     def do_Sigmoid(self, name: str, attributes: Attributes, x: str) -> _Vector:
         # The function is (1 + tanh(x/2)) / 2.
-        half = self.halved(f"{name}_half", self.vectors[x], Fraction(0))
-        return self.halved(name, self.vector(f"{name}_tanh", half.shape, Bent("tanh", half.name)), Fraction(1, 2))
+        half = self.scaled(f"{name}_half", self.vectors[x], Fraction(1, 2))
+        curve = self.vector(f"{name}_tanh", half.shape, Bent("tanh", half.name))
+        return self.scaled(name, curve, Fraction(1, 2), Fraction(1, 2))
 
     def do_Abs(self, name: str, attributes: Attributes, x: str) -> _Vector:
         return self.bent(name, Bent("abs", self.vectors[x].name), x)
@@ -404,7 +377,6 @@ class _Reader:
         return self.extreme(name, "min", several)
 
     def extreme(self, name: str, pick: Any, several: tuple[str, ...]) -> _Vector:
-        """Add the statement for the largest or smallest of several values, some of which may be constants."""
         vectors = [self.vectors[each] for each in several if each in self.vectors]
         if not vectors:
             raise Unfit("reads no value that depends on the inputs")
@@ -412,8 +384,7 @@ class _Reader:
         for number, each in enumerate(several):
             if each in self.arrays:
                 offsets = _spread(self.arrays[each], first.shape)
-                statement = Scaled(first.name, (Fraction(0),) * len(offsets), offsets)
-                vectors.append(self.vector(f"{name}_constant_{number}", first.shape, statement))
+                vectors.append(self.scaled(f"{name}_constant_{number}", first, Fraction(0), offsets))
             elif each not in self.vectors:
                 raise KeyError(each)
         for each_vector in vectors:

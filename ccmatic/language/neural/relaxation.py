@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ccmatic.language.neural.piecewise import Form, Piecewise
+from ccmatic.language.neural.graph import Form, Piecewise
 
 #: Multipliers are rounded to multiples of 1/FINE, and slopes and bounds of units to multiples of 1/COARSE.
 FINE, COARSE = 2**40, 2**30
@@ -23,8 +23,6 @@ _INFINITE = float("inf")
 
 @dataclass(frozen=True)
 class Range:
-    """A closed range of exact numbers."""
-
     low: Fraction
     high: Fraction
 
@@ -51,10 +49,6 @@ class Relaxation:
 
     The variables are those of the Piecewise, and last the slack t. A unit z = max(0, y) with y from l to u has two
     rows: z ≥ y, and z ≤ u·(y - l) / (u - l). A unit on its active side also has z ≤ y. A unit on its other side is 0.
-
-    Args:
-        network: The network.
-        box: The range of each input.
     """
 
     def __init__(self, network: Piecewise, box: Sequence[Range]) -> None:
@@ -99,7 +93,6 @@ class Relaxation:
             self.below[number] = self.add_row(scaled | {variable: Fraction(1)}, None, slope * (constant - low))
 
     def add_row(self, factors: Mapping[int, Fraction], low: Fraction | None, high: Fraction | None) -> int:
-        """Add a row with exact factors and limits, and return its number."""
         whole = np.zeros(self.slack + 1, object)
         scale = lcm(self._scale, *(factor.denominator for factor in factors.values()))
         if scale != self._scale:
@@ -128,12 +121,7 @@ class Relaxation:
         self.highs.changeColBounds(variable, 0.0, float(self.box[variable].high))
 
     def smallest(self, objective: Form, enough: float = -_INFINITE) -> Answer:
-        """Return the smallest value of a form. The constant of the form is part of the bound.
-
-        Args:
-            objective: The form.
-            enough: A bound is of interest only if it is above this number.
-        """
+        """Return the smallest value of a form with its constant. Only a bound above `enough` is of interest."""
         costs = np.zeros(self.slack + 1)
         for name, factor in objective.factors.items():
             costs[name] = float(factor)
@@ -184,10 +172,7 @@ class Relaxation:
         return bound
 
     def _end(self, row: int, weight: int) -> Fraction | None:
-        """Return the limit of a row for a multiplier: the lower limit if the multiplier is above 0, else the upper one.
-
-        The result is None if the row has no such limit, or the multiplier is 0.
-        """
+        """Return the lower limit of a row for a multiplier above 0, the upper one for one below 0, else None."""
         return self._limits[row][0 if weight > 0 else 1] if weight else None
 
     def _without_slack(self, objective: Form, chosen: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -202,10 +187,8 @@ class Relaxation:
 
 
 def _down(number: Fraction) -> Fraction:
-    """Return the largest multiple of 1/COARSE that is at most a number."""
     return Fraction(floor(number * COARSE), COARSE)
 
 
 def _up(number: Fraction) -> Fraction:
-    """Return the smallest multiple of 1/COARSE that is at least a number."""
     return Fraction(ceil(number * COARSE), COARSE)

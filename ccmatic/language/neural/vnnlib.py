@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ccmatic.base import InputError, exact, located, read_text, shown
-from ccmatic.language.neural.piecewise import ONE, Form, combined
+from ccmatic.language.neural.graph import ONE, Form, combined
 
 #: Limits on the size of a file in bytes, on the nesting depth of its terms, and on the cases of its disjunctions.
 LARGEST, DEEPEST, MOST_CASES = 2**22, 50, 10_000
@@ -49,11 +49,6 @@ class Violation:
 
 
 def read_property(path: str | Path) -> Violation:
-    """Return the Violation that a VNN-LIB file describes.
-
-    Raises:
-        InputError: If the file is no VNN-LIB 1.0, or its conditions are not linear.
-    """
     with located(str(path)):
         return _Reader(read_text(path, LARGEST)).violation()
 
@@ -112,7 +107,6 @@ class _Reader:
         raise InputError(f"'{_text(term)}' is no condition; expected <=, >=, =, and, or", None, _line(term))
 
     def form(self, term: _Term) -> Form:
-        """Return a linear term."""
         match term:
             case _Word(text, line):
                 return self.word(text, line)
@@ -151,7 +145,6 @@ def _check_count(count: int, line: int | None) -> None:
 
 
 def _commands(text: str) -> Iterator[_Term]:
-    """Yield the commands of a file."""
     stack: list[list[_Term]] = [[]]
     line = 1
     place = 0
@@ -178,7 +171,6 @@ def _commands(text: str) -> Iterator[_Term]:
 
 
 def _line(term: _Term) -> int | None:
-    """Return the line of the first word of a term."""
     while isinstance(term, list):
         if not term:
             return None
@@ -187,7 +179,6 @@ def _line(term: _Term) -> int | None:
 
 
 def _text(term: _Term) -> str:
-    """Return a term as text, shortened for messages."""
     if isinstance(term, _Word):
         return shown(term.text)
     return shown(f"({' '.join(_text(each) for each in term[:4])}{' …' if len(term) > 4 else ''})")

@@ -1,13 +1,11 @@
 """Simulate networks and deployed senders, packet by packet."""
 
-from ccmatic.networks.simulation.changes import PathChange
 from ccmatic.networks.simulation.deployed import DeployedController
 from ccmatic.networks.simulation.packets import NEVER
-from ccmatic.networks.simulation.paths import HIDING, JITTER, Path, aggregation
+from ccmatic.networks.simulation.paths import HIDING, JITTER, Path, PathChange, aggregation
 from ccmatic.networks.simulation.run import delays, sampled
-from ccmatic.networks.simulation.shared import SharedLink, Shares
 from ccmatic.networks.simulation.simulator import Simulation, simulate
-from ccmatic.networks.simulation.windows import WindowFlow
+from ccmatic.networks.simulation.windows import SharedLink, Shares, WindowFlow
 
 __all__ = [
     "HIDING",

@@ -28,18 +28,9 @@ class Window:
     before_timeout: dict
 
     def trace(self, run, units, alpha=None, timed=True):
-        """Return this window of a run as a Trace with the beliefs, in units of C·R_m.
+        """Return this window of a run as a Trace with the beliefs, in units of C·R_m, with C of this window.
 
-        C is the link's rate in the window.
-
-        Args:
-            run: The Run to which the window belongs.
-            units: The unit of each belief, as in `Query.units`.
-            alpha: MSS / (C·R_m), as in `Run.trace`.
-            timed: Whether to apply the timeouts at the end of the window, as a deployed controller does.
-
-        Raises:
-            InputError: If the link's rate changes within the window.
+        `timed` applies the timeouts at the window's end, as a deployed controller does. `alpha` is as in `Run.trace`.
         """
         horizon = len(next(iter(self.beliefs.values())))
         trace = run.trace(self.start, horizon, alpha)
@@ -64,21 +55,10 @@ class DeployedController:
     ):
         """Make a sender.
 
-        Args:
-            model: The Model; see `ccmatic.contracts.model`.
-            controller: The controller; see `ccmatic.controllers`.
-            path: The Path. The sender reads only the values that a real sender knows: R_m, D and the packet size. The
-                sender does not read the link's rate or the buffer.
-            period: The number of steps in a window, which is T-1.
-            start: The first value of each bound, by the bound's name, in bytes and steps.
-            alpha: The lowest rate in bytes per step. The default is one packet per step.
-            kept: A function that takes a belief and a value and returns the value to store. The function may round the
-                value, for example. By default, the sender stores the value unchanged.
-            choose: A function for envelopes. The function takes the allowed Rates and the Observation, and returns one
-                of the allowed rates.
-
-        Raises:
-            InputError: If a bound lacks a first value.
+        The sender reads only the values of the path that a real sender knows: R_m, D and the packet size. `period` is
+        T-1 steps, the length of a window. `start` has the first value of each bound, in bytes and steps. `alpha` is the
+        lowest rate in bytes per step, by default one packet. `kept(name, value)` is what is stored of a belief, such as
+        a rounded value. For envelopes, `choose` takes the allowed Rates and the Observation, and returns a rate.
         """
         self.model, self.controller, self.path, self.period = model, controller, path, period
         self.alpha = Fraction(path.packet if alpha is None else alpha)
@@ -92,7 +72,6 @@ class DeployedController:
 
     @blamed()
     def __call__(self, observation):
-        """Return the rate of the next step in bytes per unit of time."""
         if observation.step <= 1:
             self._begin(observation, self._start)
         else:
@@ -141,7 +120,6 @@ class DeployedController:
                 x.beliefs[state.name].append(Fraction(state.value(x, t)))
 
     def _end(self, observation):
-        """Apply the timeouts and begin the next window."""
         x = self._x
         before_timeout = {belief.name: x.beliefs[belief.name][-1] for belief in self.model.carried_over()}
         after = dict(self.model.timeouts(x))

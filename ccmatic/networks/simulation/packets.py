@@ -50,18 +50,10 @@ class Segment(ctypes.Structure):
 
 
 class Bottleneck:
-    """The bottleneck link of a path, simulated packet by packet.
+    """The bottleneck link of a path, simulated packet by packet by the model's packets.h.
 
-    Args:
-        path: The Path. Its tick length, buffer, jitter and model determine the link.
-        keep: A function that takes an instant. The function returns whether the link keeps a token that no packet uses
-            at that instant.
-        rng: The random.Random for all other random choices of the link.
-        later: The Segments of the rate after the first Segment, at most two.
-
-    Raises:
-        InputError: If the model has no packets.h, if the machine has no C compiler that accepts this file, or if the
-            link cannot handle changes that are known in advance.
+    `keep` returns whether the link keeps a token that no packet uses at an instant. `later` has the Segments of the
+    rate after the first Segment, at most two. InputError if the link cannot handle changes that are known in advance.
     """
 
     def __init__(self, path, keep, rng, later=()):
@@ -81,18 +73,12 @@ class Bottleneck:
         self._undecided = 0
 
     def offer(self, arrivals, end, flows=None):
-        """Offer the packets of a step to the link.
-
-        Args:
-            arrivals: The instants at which packets arrive, in ticks, in increasing order.
-            end: The instant at which the step ends.
-            flows: The flow number of each packet. None means that all packets belong to flow 0.
+        """Offer the packets of a step, which ends at instant `end`, to the link, in the order of arrival.
 
         Returns:
-            A pair of lists. The first list says for each packet whether the link accepts the packet. The second list
-            has the outcomes that have just become known, one for each accepted packet, in order. An outcome is a
-            tuple: the instant of the drop (or NEVER), the instant of the admission, the instant at which the packet's
-            token was generated, and whether the packet is marked.
+            For each packet, whether the link accepts it. Then the outcomes that have just become known, one for each
+            accepted packet, in order: the instant of the drop (or NEVER), of the admission, of the generation of the
+            packet's token, and whether the packet is marked.
         """
         count = len(arrivals)
         accepted = ctypes.create_string_buffer(max(count, 1))
@@ -107,27 +93,18 @@ class Bottleneck:
         return taken, _outcomes(outcomes, decided)
 
     def columns(self, now):
-        """Return the model's own columns at instant `now`, in bytes by name; an empty dict if the model has none."""
+        """The model's own columns at an instant, in bytes by name."""
         names = [column.name for column in self._path.model.own_columns]
         values = (_I64 * (len(names) or 1))()
         count = self._library.packets_columns(self._state, _I64(now), values) if names else 0
         return dict(zip(names if count < 0 else names[:count], values, strict=False))
 
     def change(self, path, now, waiting, last):
-        """Change the link's rate to the rate of another path.
+        """Change the link's rate to that of another path, whose step must have the same number of ticks.
 
-        Args:
-            path: The other path. A step of this path must have the same number of ticks.
-            now: The instant of the change.
-            waiting: The number of accepted packets that the link has not admitted by `now`.
-            last: The instant of the latest admission.
-
-        Returns:
-            The new outcomes of the waiting packets, as far as the new rate determines them, in the form that `offer`
-            returns. No packet is marked in these outcomes.
-
-        Raises:
-            InputError: If the link cannot change its rate.
+        `waiting` is the number of accepted packets that the link has not admitted by `now`, and `last` the instant of
+        the latest admission. Return, as `offer` does, the outcomes of the waiting packets that the new rate determines;
+        none of them is marked.
         """
         if not self._library.packets_change_rate():
             raise InputError(
@@ -168,7 +145,6 @@ def _outcomes(outcomes, count):
 
 @cache
 def _library(header):
-    """Build the shared library from a packets.h."""
     with tempfile.TemporaryDirectory(prefix="ccmatic-") as folder:
         source, built = Path(__file__).with_name("packets.c"), Path(folder) / "packets.so"
         link = f'-DLINK="{header}"'

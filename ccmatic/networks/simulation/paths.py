@@ -17,7 +17,50 @@ from math import lcm
 
 from ccmatic.base import InputError, exact, quantities, shown, suggest
 from ccmatic.contracts import PACKETS, Model, load_definition, world
-from ccmatic.networks.simulation.packets import Bottleneck
+from ccmatic.networks.simulation.packets import Bottleneck, Segment
+
+
+@dataclass(frozen=True)
+class PathChange:
+    """The change of a path. Times are in R_m from the beginning of the run, and factors multiply the path's values.
+
+    Attributes:
+        at: The beginning of the outage. Without an outage, the instant of the change.
+        outage: The time without service.
+        rate: The factor of the rate.
+        rtt: The factor of R_m, at least 1.
+        buffer: The factor of the buffer.
+        loses: Whether the link loses the packets that wait at the change.
+    """
+
+    at: Fraction
+    outage: Fraction = Fraction(0)
+    rate: Fraction = Fraction(1)
+    rtt: Fraction = Fraction(1)
+    buffer: Fraction = Fraction(1)
+    loses: bool = False
+
+    def instant(self, path):
+        return _whole((self.at + self.outage) * path.step, "the instant of the change in ticks")
+
+    def delay(self, path):
+        """Return the additional delay, in ticks, of packets that the link admits after the change."""
+        return _whole((self.rtt - 1) * path.step, "the growth of R_m in ticks")
+
+    def segments(self, path):
+        """Return the Segments of the link's rate after the first one."""
+        rate = _whole(path.packet * self.rate, "the bytes that the link serves in the time of a packet")
+        room = 0 if path.room is None else int(path.room * self.buffer) * path.packet
+        begin = _whole(self.at * path.step, "the beginning of the outage in ticks")
+        outage = [Segment(begin, 0, 0, 0)] if self.outage else []
+        return [*outage, Segment(self.instant(path), rate, room, self.loses)]
+
+
+def _whole(value, what):
+    if Fraction(value).denominator != 1:
+        raise InputError(f"{what} is {value}; expected a whole number")
+    return int(value)
+
 
 #: The default number of ticks that the bottleneck takes to serve a packet.
 TICKS = 1000
@@ -46,9 +89,6 @@ class Path:
         ticks: The number of ticks that the bottleneck takes to serve a packet.
         threshold: The waiting bytes above which the bottleneck marks a packet, in whole packets. The default is the
             model's threshold, rounded down to whole packets; None if the model marks no packets.
-
-    Raises:
-        InputError: If a value is out of range, or the model has no packets.h.
     """
 
     model: Model
@@ -105,26 +145,17 @@ class Path:
 
     @cached_property
     def step(self):
-        """The number of ticks in a step."""
         return self.bdp * self.ticks
 
     def finer(self, rates):
-        """Return the same path with shorter ticks. At each of the rates, the service of a packet takes whole ticks.
-
-        Raises:
-            InputError: If the step would need more than FINEST ticks.
-        """
+        """Return the same path with shorter ticks, such that at each rate the service of a packet takes whole ticks."""
         step = self.ticks * lcm(self.bdp, *(replace(self, rate=rate).bdp for rate in rates))
         if step > FINEST:
             raise InputError("the rates have too few divisors in common, in packets per step")
         return replace(self, ticks=step // self.bdp)
 
     def at_rate(self, rate):
-        """Return the same path at another rate. The number of ticks in a step stays the same.
-
-        Raises:
-            InputError: If the service of a packet would not take a whole number of ticks.
-        """
+        """Return the same path at another rate. The number of ticks in a step stays the same."""
         path = replace(self, rate=rate)
         ticks, rest = divmod(self.step, path.bdp)
         if rest:
@@ -133,25 +164,15 @@ class Path:
 
     @property
     def bound(self):
-        """The longest delay D in ticks."""
         return self.jitter * self.step
 
     def bottleneck(self, rng, hiding, change=None):
-        """Return a new bottleneck.
-
-        `hiding` is a key of HIDING: the pattern by which the link hides tokens, if it supports that. `change` is the
-        PathChange, or None.
-        """
+        """`hiding` is a key of HIDING: the pattern by which the link hides tokens, if it supports that."""
         later = change.segments(self) if change else ()
         return Bottleneck(self, _choose(HIDING, hiding, "hiding")(rng, self.bound, self.step), rng, later)
 
     def delays(self, rng, jitter):
-        """Return a new jitter pattern: a function that maps a packet's admission instant to its release instant.
-
-        Args:
-            rng: The source of random numbers.
-            jitter: A key of JITTER, or a function with the same arguments as the functions in JITTER.
-        """
+        """Return a new pattern from admission to release instants: a key of JITTER, or a function like those in it."""
         return _choose(JITTER, jitter, "jitter pattern")(rng, self.bound, self.step)
 
 
@@ -219,11 +240,9 @@ def _bursts(rng, bound, step):
 def aggregation(lost):
     """Return a pattern by which acknowledgements arrive in bursts at regular times.
 
-    A burst acknowledges all packets admitted since the previous burst. If a burst is lost, the next burst acknowledges
-    its packets. The interval between bursts ensures that a packet waits for at most D.
-
-    Args:
-        lost: The number of bursts in a row that may be lost. Each burst is lost with probability 1/2.
+    A burst acknowledges all packets admitted since the previous burst. Up to `lost` bursts in a row may be lost, each
+    with probability 1/2; the next burst then acknowledges their packets. The interval between bursts ensures that a
+    packet waits for at most D.
     """
 
     def make(rng, bound, step):

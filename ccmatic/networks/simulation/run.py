@@ -53,15 +53,10 @@ class Run:
 
     @cached_property
     def lost(self):
-        """For each packet, whether the bottleneck dropped it."""
         return self.dropped < NEVER
 
     def path_within(self, start, end):
-        """Return the path that applies between the ends of two steps.
-
-        Raises:
-            InputError: If the link's rate changes between these two instants.
-        """
+        """Return the path that applies between the ends of two steps; InputError if the rate changes in between."""
         for step, _ in self.changes:
             if start < step < end:
                 raise InputError(f"the rate changes at the end of step {step}, expected none within {start} … {end}")
@@ -99,22 +94,13 @@ class Run:
         }
 
     def _marks(self, kept, arrived, S):
-        """Return two counts of marked packets at the ends of the steps: those delivered, and those in the network."""
         marked = np.concatenate(([0], np.cumsum(self.marked[kept])))
         return {"echoed": marked[S], "carried": marked[arrived] - marked[S]}
 
     def trace(self, start=1, horizon=None, alpha=None):
-        """Return the Trace of the steps start … start+horizon-1.
+        """Return the Trace of the steps start … start+horizon-1, by default to the end of the run.
 
-        Args:
-            start: The first step.
-            horizon: The number of steps. By default, the trace continues to the end of the run.
-            alpha: The value MSS / (C·R_m), below 1/5, below β, and at most the lowest rate in the trace. By default,
-                MSS is one packet.
-
-        Raises:
-            InputError: If the run has no such steps, `alpha` is out of range, or the link's rate changes within the
-                steps.
+        `alpha` is MSS / (C·R_m), below 1/5, below β, and at most the lowest rate in the trace; by default one packet.
         """
         horizon = self.steps + 1 - start if horizon is None else horizon
         if start < 1 or horizon < 1 or start + horizon - 1 > self.steps:
@@ -125,9 +111,7 @@ class Run:
     def queueing_delay(self, t):
         """Return the wait at the bottleneck, in steps, of the last packet that the link delivered by the end of step t.
 
-        Returns:
-            Two Fractions: the wait until the packet's first byte left the queue, and the wait until its last byte left
-            the queue. Both waits are 0 if no packet has been delivered by then.
+        The two waits are until the packet's first and last byte left the queue; both are 0 before any delivery.
         """
         served = int(self.samples["S"][t])
         if not served:
@@ -161,10 +145,7 @@ def delays(arrived, S):
     """Return the delays `Q` and `F`, in whole steps, at the end of each step.
 
     If no packet is delivered in a step, the delay of the previous step remains. The delay is 0 before any delivery.
-
-    Args:
-        arrived: The number of packets that had been sent and were not lost, at the end of each step.
-        S: The number of packets delivered by the end of each step.
+    `arrived` counts the packets sent and not lost, `S` those delivered.
     """
     before, t = np.concatenate(([0], S[:-1])), np.arange(len(S))
     latest = np.maximum.accumulate(np.where(S > before, t, 0))
@@ -174,22 +155,10 @@ def delays(arrived, S):
 
 
 def sampled(samples, model, jitter, bdp, room, start, horizon, alpha=None, seed=0):
-    """Return the Trace of `horizon` steps of an execution of a model. Its first step is `start`.
+    """Return the Trace of `horizon` steps, from step `start` on, of an execution of a model.
 
-    Args:
-        samples: The samples, in the form that `Run.samples` returns, counted in packets or in bytes. If `r` is missing,
-            the sender sent all the bytes that its rate allowed.
-        model: The Model.
-        jitter: The largest delay D, in steps.
-        bdp: C·R_m in the unit of `samples`.
-        room: The buffer β in the unit of `samples`; None if the buffer is infinite.
-        start: The first step of the trace.
-        horizon: The number of steps.
-        alpha: The value MSS / (C·R_m). The default is 1/bdp.
-        seed: The seed to record in the trace.
-
-    Raises:
-        InputError: If `alpha` is out of range.
+    `samples` are as in `Run.samples`, in packets or in bytes; without `r`, the sender sent all the bytes that its rate
+    allowed. `bdp` is C·R_m and `room` the buffer β in the same unit. `alpha` is MSS / (C·R_m), by default 1/bdp.
     """
     columns = _columns(samples, start, horizon, bdp)
     own = [column.name for column in model.own_columns if column.name in samples]
@@ -214,10 +183,10 @@ def sampled(samples, model, jitter, bdp, room, start, horizon, alpha=None, seed=
 
 
 def _columns(samples, start, horizon, bdp):
-    """Return the columns of a trace made of samples, by name.
+    """Return the columns of a trace made of samples, by name, with bytes in units of `bdp`.
 
-    Bytes are in units of `bdp`. The counts are shifted so that the bytes served S and the known losses are 0 in the
-    first step. Delays are whole steps, at most `horizon`.
+    The counts are shifted so that the bytes served S and the known losses are 0 in the first step. Delays are whole
+    steps, at most `horizon`.
     """
 
     def column(counts, origin=0):
@@ -242,7 +211,6 @@ def _columns(samples, start, horizon, bdp):
 
 
 def _constants(bdp, jitter, beta, alpha, least):
-    """Return the constants of the trace, in units of C·R_m and R_m."""
     alpha = Fraction(1, bdp) if alpha is None else Fraction(alpha)
     if not (0 < alpha < Fraction(1, 5) and alpha <= least and (beta is None or alpha < beta)):
         raise InputError(

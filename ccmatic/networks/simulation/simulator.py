@@ -70,15 +70,9 @@ class Simulation:
     def __init__(self, path, seed=0, initial_queue=0, jitter="mixed", hiding="mixed", rates=(), change=None):
         """Begin an execution.
 
-        Args:
-            path: The Path.
-            seed: The seed of the path's random choices.
-            initial_queue: The number of bytes sent in one burst at time 0; it must be a multiple of the packet size.
-            jitter: A key of paths.JITTER: the pattern by which the path delays packets after the bottleneck.
-            hiding: A key of paths.HIDING: the pattern by which a token bucket keeps unused tokens.
-            rates: The rates to which `change_rate` may change the link's rate. At each rate, the link must serve a
-                whole number of packets per step.
-            change: The PathChange of the run, or None.
+        The initial queue, in bytes, is sent in one burst at time 0. `jitter` is a key of paths.JITTER, the pattern of
+        delays after the bottleneck, and `hiding` one of paths.HIDING, the pattern by which a token bucket keeps unused
+        tokens. At each of the `rates`, to which `change_rate` may change, the link must serve whole packets per step.
         """
         rng = Random(seed)
         path = path.finer(rates)
@@ -102,20 +96,10 @@ class Simulation:
         self.observation = self._observe(Fraction(0))
 
     def step(self, rate, offers=None):
-        """Send for one step at `rate`, in bytes per unit of time.
+        """Send for one step at `rate`, in bytes per unit of time, and return the Observation at its end.
 
         The sender sends whole packets, and at least one if the application offers one. A remaining fraction of a packet
-        carries over to the next step.
-
-        Args:
-            rate: The rate.
-            offers: A function for an application that pauses, as in `send`.
-
-        Returns:
-            The Observation at the end of the step.
-
-        Raises:
-            InputError: If the rate is not a finite number.
+        carries over to the next step. `offers` is as in `send`.
         """
         self.send(self._packets(rate), offers)
         return self.observation
@@ -123,15 +107,10 @@ class Simulation:
     def send(self, count, offers=None):
         """Send up to `count` packets evenly over a step; the last place is at the end of the step.
 
-        Args:
-            count: The number of packets that may be sent.
-            offers: A function for an application that pauses. The function takes `count` and returns the places of the
-                offered packets, in order. Place i is the place of the i-th packet of an application that always sends.
-                A rate sender sends at most one packet at a place. Other senders may catch up later.
-
-        Returns:
-            A list that states, for each sent packet, whether the link accepts the packet and keeps it when the path
-            changes.
+        For an application that pauses, `offers` takes `count` and returns the places of the offered packets, in order.
+        Place i is that of the i-th packet of an application that always sends. A rate sender sends at most one packet
+        at a place; other senders may catch up later. Return for each sent packet whether the link accepts it, and keeps
+        it when the path changes.
         """
         places = range(1, count + 1) if offers is None else offers(count)
         length = self.path.step
@@ -150,11 +129,9 @@ class Simulation:
         return self._through[: self._delivered]
 
     def marked_of(self, packets):
-        """Return the number of marked packets among the packets with these numbers."""
         return sum(packet in self._marked for packet in packets)
 
     def delay_of(self, packet):
-        """Return the time in steps from sending to delivery of the delivered packet with this number."""
         number = bisect_right(self._through, packet) - 1
         return Fraction(self._released[number] - self._sent[packet], self.path.step)
 
@@ -167,14 +144,7 @@ class Simulation:
 
         Packets that wait or are in flight remain where they are. Two laws look back beyond the beginning of a trace:
         the law of service within the jitter, and the law that delays fit the buffer. Both laws hold again as soon as
-        all packets that are now on the path have been delivered.
-
-        Args:
-            rate: The new rate in bytes per unit of time.
-
-        Raises:
-            InputError: If the rate is not among the `rates` with which the Simulation began, or the Simulation has a
-                PathChange.
+        all packets that are now on the path have been delivered. Only the `rates` of the beginning are possible.
         """
         if self._has_change:
             raise InputError("the path has a planned change already; expected a Simulation without `change`")
@@ -298,23 +268,7 @@ class Simulation:
 
 
 def simulate(path, sender, steps, seed=0, initial_queue=0, jitter="mixed", hiding="mixed"):
-    """Simulate a sender over a path.
-
-    Args:
-        path: The Path.
-        sender: A function from an Observation to the rate of the next step, in bytes per unit of time.
-        steps: The number of steps.
-        seed: See Simulation.
-        initial_queue: See Simulation.
-        jitter: See Simulation.
-        hiding: See Simulation.
-
-    Returns:
-        The Run.
-
-    Raises:
-        InputError: If the sender returns a rate that is not a finite number.
-    """
+    """Return the Run of a sender, a function from an Observation to the rate of the next step, over a path."""
     simulation = Simulation(path, seed, initial_queue, jitter, hiding)
     for _ in range(steps):
         simulation.step(sender(simulation.observation))

@@ -4,7 +4,7 @@ from ccmatic import records
 from ccmatic.base import InputError, located
 from ccmatic.networks.trace_export import arrays, holds, mahimahi, schedule
 from ccmatic.networks.trace_export.holds import Holds
-from ccmatic.networks.trace_export.opportunities import LATEST, OPPORTUNITY, Opportunities
+from ccmatic.networks.trace_export.mahimahi import LATEST, OPPORTUNITY, Opportunities
 from ccmatic.networks.trace_export.scaled import Scale, ScaledTrace
 from ccmatic.networks.trace_export.schedule import Schedule
 from ccmatic.records import TraceExportLine
@@ -21,22 +21,10 @@ __all__ = ["FORMATS", "LATEST", "OPPORTUNITY", "Holds", "Opportunities", "Scale"
 
 
 def export(trace, kind, scale, file=None, allow_code=False, lead=0):
-    """Return a trace in an export format at a Scale.
+    """Return the bytes of a trace's file in one of FORMATS at a Scale, and notes on what the format omits or rounds.
 
-    Args:
-        trace: The Trace.
-        kind: The format, one of FORMATS.
-        scale: The Scale.
-        file: The path of the trace's file, for error messages.
-        allow_code: Whether the trace's model may be a file, whose code then runs, as in `definitions.load`.
-        lead: The number of whole ms of silence before the trace begins, in a link trace; 0 in other formats.
-
-    Returns:
-        The bytes of the file, and notes. A note is a sentence about a quantity of the trace that the format omits or
-        rounds.
-
-    Raises:
-        InputError: If the trace cannot be exported to this format.
+    `lead` is the whole ms of silence before the trace in a link trace. `file` names the trace in errors. `allow_code`
+    is as in `definitions.load`, for a trace whose model is a file.
     """
     if lead and kind != "mahimahi":
         raise InputError(f"a lead is for mahimahi, whose clock starts before anything can send; '{kind}' takes none")
@@ -52,7 +40,6 @@ def export(trace, kind, scale, file=None, allow_code=False, lead=0):
 
 
 def answer(trace, kind, scale, file, notes):
-    """Return the output of the command as a line of JSON. Exact numbers are strings."""
     return records.line(
         TraceExportLine(str(trace), kind, str(file), scale.rate, scale.rtt, scale.packet, notes),
     )

@@ -185,7 +185,6 @@ def _declared(scaled):
 
 
 def _described(scaled):
-    """Return the columns whose meaning is the same for all models."""
     if not scaled.model.windows:
         return {"A", "S", "L", "Ld", "K", "r", "Q", "F"}
     of_flows = {f"{name}{suffix}" for name in ("A", "S", "L", "Ld", "r", "cwnd") for suffix in scaled.suffixes}
@@ -193,7 +192,6 @@ def _described(scaled):
 
 
 def _scaled(scaled, name, unit):
-    """Return a column of the trace that has this unit, converted to bytes and seconds."""
     factor = {BYTES: scaled.byte, RATE: scaled.byte / scaled.step, TIME: scaled.step}.get(unit, 1)
     return tuple(value * factor for value in scaled.column(name))
 

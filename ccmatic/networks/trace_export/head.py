@@ -11,10 +11,6 @@ LARGEST, MOST_KEPT, PACKETS = 10**15, 2**63 - 1, (576, 65535)
 
 
 def text(kind, head, columns, rows):
-    """Return the text of a file.
-
-    The arguments are its first line, its values by key, its column names, and its rows.
-    """
     return "\n".join([kind, *(f"# {key} {value}" for key, value in head.items()), ",".join(columns), *rows]) + "\n"
 
 
@@ -36,7 +32,6 @@ def read_head(lines, what, kind, columns):
 
 
 def numbers(line, count, columns):
-    """Return the numbers in a line of the table; `count` is the line number."""
     try:
         row = tuple(map(int, line.split(",")))
     except ValueError:
@@ -61,7 +56,6 @@ def exactly(head, key):
 
 
 def number(head, key, least, most=LARGEST):
-    """Return the whole number after a key. It must be between `least` and `most`."""
     digits = head.get(key, "")
     if not digits.isdecimal() or len(digits) > 16 or not least <= int(digits) <= most:
         raise InputError(f"the header has {key} '{digits:.40}'; expected a whole number, {least} to {most}")
@@ -69,19 +63,11 @@ def number(head, key, least, most=LARGEST):
 
 
 def buffer(head):
-    """Return the buffer in bytes, or None if it is infinite."""
     return None if head.get("buffer") == "infinite" else number(head, "buffer", 1)
 
 
 def pairs(head, key, value, expected):
-    """Return a sender's initial values by name. The key's text is NAME=NUMBER,… or `none`.
-
-    Args:
-        head: The values by key.
-        key: The key whose text to read.
-        value: A function that converts the text of a number.
-        expected: A phrase for error messages that describes the expected numbers.
-    """
+    """Return a sender's initial values by name, from the key's text NAME=NUMBER,… or `none`."""
     entry = head.get(key, "none")
     if entry == "none":
         return {}

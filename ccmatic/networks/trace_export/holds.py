@@ -54,7 +54,6 @@ class Holds:
                 raise InputError(f"the box of flow {flow} {fault}")
 
     def _fault(self, box):
-        """Return the reason why no box can behave as described, or None."""
         if len(box) < 2 or box[0][0] != 0 or box[-1][0] != self.period:
             return f"does not cover the time from 0 to the period, {self.period} ns"
         if any(later < now for pair in pairwise(box) for now, later in zip(*pair, strict=True)):
@@ -66,7 +65,6 @@ class Holds:
         return None
 
     def text(self):
-        """Return the text of a file that `load` can read."""
         lines = {
             "rate": self.rate,
             "step": self.step,
@@ -82,12 +80,11 @@ class Holds:
 
     @staticmethod
     def begins(path):
-        """Return whether a file begins like Holds of any version. Raise InputError if the file is unreadable."""
         return read_text(path).startswith(FORMAT.rpartition(" ")[0])
 
     @staticmethod
     def load(path):
-        """Read Holds from a file. If the file has no Holds, raise InputError, which names the place of the mistake."""
+        """InputError names the place of the mistake."""
         with located(str(path)):
             return _parse(read_text(path).splitlines())
 
@@ -116,7 +113,6 @@ def _parse(lines):
 
 
 def content(trace, scale, allow_code):
-    """Return the text of a trace's Holds at a Scale, and notes on omissions. May raise InputError like `of_trace`."""
     return of_trace(trace, scale, allow_code).text(), [
         *packet_notes(trace.constants["MSS"] * _byte(trace, scale), scale),
         "the file repeats the last period of the trace",
@@ -129,14 +125,6 @@ def of_trace(trace, scale, allow_code=False):
     """Return the Holds of a periodic trace at a Scale. Each flow of the trace must have its own jitter.
 
     Instants are rounded down to whole ns.
-
-    Args:
-        trace: The Trace.
-        scale: The Scale.
-        allow_code: Whether the trace's model may be a file, whose code then runs, as in `definitions.load`.
-
-    Raises:
-        InputError: If the trace has no such jitter or no period.
     """
     model = load_definition("models", "MODEL", trace.query.get("model"), allow_code)
     if {*(model.R if isinstance(model.R, tuple) else (model.R,))} != {1}:
@@ -164,7 +152,6 @@ def _byte(trace, scale):
 
 
 def _period(trace):
-    """Return the period of the trace in steps, from its query. Raise InputError if the trace has no period."""
     period = exact(trace.query.get("property", {}).get("repeats", 0))
     if period.denominator != 1 or not 1 <= period < trace.horizon:
         raise InputError("the trace does not repeat itself; expected one of `ccmatic worst --period`")
@@ -172,10 +159,7 @@ def _period(trace):
 
 
 def _curves(trace, flows, period):
-    """Yield two curves of each flow up to the release of all bytes: bytes through the link, and bytes served.
-
-    May raise InputError.
-    """
+    """Yield two curves of each flow up to the release of all bytes: bytes through the link, and bytes served."""
     longest = int(trace.constants["D"])
     for number in range(1, flows + 1):
         for name in (f"K{number}", f"S{number}"):
@@ -193,7 +177,7 @@ def _curves(trace, flows, period):
 
 
 def _unrolled(column, period, more):
-    """Return the column with further steps, which repeat its last period."""
+    """Repeat the last period of a column."""
     longer, grown = list(column), column[-1] - column[-1 - period]
     for _ in range(more):
         longer.append(longer[-period] + grown)
@@ -219,7 +203,6 @@ def _box(let, served, begin, period):
 
 
 def _reaches(curve, level):
-    """Return the first instant at which a curve reaches the level."""
     t = next(t for t, height in enumerate(curve) if height >= level)
     return t - (curve[t] - level) / (curve[t] - curve[t - 1]) if t else Fraction(0)
 
@@ -249,7 +232,6 @@ def _state(trace, scale, model, step, period):
 
 
 def _controller(trace, model):
-    """Return the controller of the flows. Raise InputError if no controller chose the trace's rates."""
     if trace.controller is None:
         raise InputError("the trace has no controller; expected one, as senders begin with its state")
     return controllers.parse(trace.controller, "controller", beliefs=(), observations=model.observations)

@@ -1,4 +1,4 @@
-"""Export a trace as a link trace of mahimahi (Netravali et al., ATC 2015), for the command `mm-link`.
+"""Link traces of mahimahi (Netravali et al., ATC 2015), for the command `mm-link`: read, or made from a trace.
 
 A line of the file is a delivery opportunity: at this millisecond, up to 1504 bytes leave the queue. These bytes belong
 to packets that arrived in an earlier millisecond. The unused bytes of an opportunity are lost. After the last line,
@@ -9,15 +9,73 @@ link. If K is larger than the bytes that have arrived, opportunities that follow
 A - L (sent minus lost). By the end of each step, ⌊S/1504⌋ opportunities have passed.
 """
 
+from bisect import bisect_right
+from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from math import ceil, floor, lcm
 
-from ccmatic.base import InputError
-from ccmatic.networks.trace_export import link
-from ccmatic.networks.trace_export.scaled import milliseconds, number
+from ccmatic.base import InputError, located, read_text
+from ccmatic.networks.trace_export.scaled import milliseconds, number, require_queue
+
+#: Bytes of IP packets in an opportunity. (mm-link counts 1504 bytes, because it adds 4 bytes to every packet.)
+OPPORTUNITY = 1500
+
+#: The last millisecond that a link trace may have: almost three hours. No run is longer than one hour.
+LATEST = 10**7
+
+
+@dataclass(frozen=True)
+class Opportunities:
+    """Instants at which up to OPPORTUNITY bytes of waiting packets may leave a queue. Unused opportunities are lost.
+
+    Attributes:
+        milliseconds: The instants in order, from 0 on. The last instant is above 0. After the last instant, the
+            sequence repeats.
+    """
+
+    milliseconds: tuple
+
+    @property
+    def period(self):
+        """The time in ms after which the opportunities repeat."""
+        return self.milliseconds[-1]
+
+    def instant(self, number):
+        """Return the time in ms of the n-th delivery opportunity (n starts at 1)."""
+        cycle, place = divmod(number - 1, len(self.milliseconds))
+        return cycle * self.period + self.milliseconds[place]
+
+    def by(self, milliseconds):
+        """Return the number of opportunities up to and including an instant in ms."""
+        cycle, within = divmod(milliseconds, self.period)
+        return cycle * len(self.milliseconds) + bisect_right(self.milliseconds, within)
+
+    @staticmethod
+    def load(path):
+        with located(str(path)):
+            return _parse(read_text(path).splitlines())
+
+
+def _parse(lines):
+    for count, line in enumerate(lines, 1):
+        if not (line.isascii() and line.isdecimal()) or len(line) > 8 or int(line) > LATEST:
+            raise InputError(
+                f"found '{line:.40}'; expected whole milliseconds, at most {LATEST}, as in a link trace of mahimahi "
+                "(a schedule of ccmatic begins with #)",
+                line=count,
+            )
+    times = tuple(map(int, lines))
+    for count, (before, after) in enumerate(pairwise(times), 2):
+        if after < before:
+            raise InputError(f"{after} ms comes after {before} ms; expected no earlier time", line=count)
+    if not times or not times[-1]:
+        raise InputError("a link trace of mahimahi without an opportunity after 0 ms; expected one at least")
+    return Opportunities(times)
+
 
 #: The number of bytes in an opportunity, including the 4 bytes that mahimahi's tunnel adds to every packet.
-OPPORTUNITY = 1504
+TUNNELLED = 1504
 
 #: The largest number of lines in a file.
 MOST = 10**7
@@ -26,24 +84,20 @@ _MS = Fraction(1, 1000)
 
 
 def content(scaled, lead=0):
-    """Return the file's text for a ScaledTrace that begins after `lead` whole ms, and notes on omissions of the file.
-
-    Raises:
-        InputError: If mm-link could not reproduce the trace from the file.
-    """
+    """Return the file's text for a ScaledTrace that begins after `lead` whole ms, and notes on omissions."""
     _check(scaled)
     lines = [lead + ms for ms in _lines(scaled)]
     return "".join(f"{ms}\n" for ms in lines), list(_notes(scaled, lead, lines[-1]))
 
 
 def _check(scaled):
-    link.require(scaled)
+    require_queue(scaled)
     scale = scaled.scale
-    if scale.packet > OPPORTUNITY:
-        raise InputError(f"the mss is {scale.packet}; mm-link takes packets of at most {OPPORTUNITY} bytes")
+    if scale.packet > TUNNELLED:
+        raise InputError(f"the mss is {scale.packet}; mm-link takes packets of at most {TUNNELLED} bytes")
     if scaled.step < _MS:
         raise InputError(f"a step is {milliseconds(scaled.step)}; mahimahi counts milliseconds, expected 1 ms or more")
-    lines = floor(scaled.columns["S"][-1] / OPPORTUNITY)
+    lines = floor(scaled.columns["S"][-1] / TUNNELLED)
     if lines > MOST:
         raise InputError(f"the file would have {lines} lines, more than {MOST}; expected a lower rate or rtt")
 
@@ -58,19 +112,19 @@ def _lines(scaled):
     last = 0
     for t in range(1, len(S)):
         end = floor(t * step)
-        numbers = range(floor(S[t - 1] / OPPORTUNITY) + 1, floor(S[t] / OPPORTUNITY) + 1)
+        numbers = range(floor(S[t - 1] / TUNNELLED) + 1, floor(S[t] / TUNNELLED) + 1)
         if numbers:
             # Whole numbers are fast, and there may be millions of opportunities. S reaches the last byte of an
             # opportunity at (slope·number + start) / whole.
-            slope = OPPORTUNITY * step / (S[t] - S[t - 1])
-            start = (t - 1) * step - S[t - 1] / OPPORTUNITY * slope
+            slope = TUNNELLED * step / (S[t] - S[t - 1])
+            start = (t - 1) * step - S[t - 1] / TUNNELLED * slope
             whole = lcm(slope.denominator, start.denominator)
             slope, start = int(slope * whole), int(start * whole)
             moments = [min(-(-(slope * n + start) // whole), end) for n in numbers]
             yield from moments
             last = moments[-1]
     if last < end:
-        missing = OPPORTUNITY - S[-1] % OPPORTUNITY
+        missing = TUNNELLED - S[-1] % TUNNELLED
         yield ceil(scaled.steps * step + missing / scaled.scale.rate / _MS)
 
 
@@ -95,8 +149,8 @@ def _notes(scaled, lead, period):
         f"{milliseconds(scaled.instant(scaled.steps) + lead * _MS)}"
     )
     yield (
-        f"an opportunity is {OPPORTUNITY} bytes, of which mahimahi takes 4 for itself with every packet: a full packet "
-        f"of 1500 bytes is --mss {OPPORTUNITY}, and rates count these too"
+        f"an opportunity is {TUNNELLED} bytes, of which mahimahi takes 4 for itself with every packet: a full packet "
+        f"of 1500 bytes is --mss {TUNNELLED}, and rates count these too"
     )
 
 
@@ -137,7 +191,7 @@ def _room(scaled):
     In steps without losses, the trace may serve bytes up to one millisecond before their opportunity. The queue also
     has room for these bytes.
     """
-    lossy, behind = scaled.lossy(), OPPORTUNITY + _MS * scaled.fastest(scaled.columns["S"])
+    lossy, behind = scaled.lossy(), TUNNELLED + _MS * scaled.fastest(scaled.columns["S"])
     kept = [waiting + behind for t, waiting in enumerate(scaled.inflight()) if t not in lossy]
     return ceil(max(scaled.largest(), *kept) + scaled.scale.packet)
 

@@ -1,4 +1,7 @@
-"""Traces whose values are in bytes and seconds."""
+"""Traces whose values are in bytes and seconds, and the link that two formats need.
+
+The link of the formats `schedule` and `mahimahi` is one FIFO queue for all flows, which drops excess bytes.
+"""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -9,7 +12,7 @@ from math import ceil
 
 from ccmatic import controllers
 from ccmatic.base import InputError
-from ccmatic.contracts import load_definition
+from ccmatic.contracts import Model, load_definition
 
 
 @dataclass(frozen=True)
@@ -20,9 +23,6 @@ class Scale:
         rate: The link's rate C in bytes per second.
         rtt: The propagation delay R_m in seconds.
         packet: The whole number of bytes in a packet.
-
-    Raises:
-        InputError: If a packet is larger than C·R_m, the bytes of a step.
     """
 
     rate: Fraction
@@ -33,15 +33,14 @@ class Scale:
         if self.rate <= 0 or self.rtt <= 0 or self.packet < 1:
             raise InputError("rate, rtt and mss have to be more than 0")
         if self.bdp < self.packet:
-            enough = f"a rate of {ceil(self.packet / self.rtt * 8)}bit or an rtt of {_us(self.packet / self.rate)}us"
+            bits, us = ceil(self.packet / self.rtt * 8), ceil(self.packet / self.rate * 10**6)
             raise InputError(
                 f"at this scale a step, rate·rtt, is {number(self.bdp)} bytes, less than a packet of {self.packet}; "
-                f"expected {enough}, or more"
+                f"expected a rate of {bits}bit or an rtt of {us}us, or more"
             )
 
     @property
     def bdp(self):
-        """The bandwidth-delay product C·R_m in bytes."""
         return self.rate * self.rtt
 
 
@@ -61,9 +60,6 @@ class ScaledTrace:
         buffer: The buffer β in bytes, or None if it is infinite.
         queue: The bytes that are sent and not yet served at t = 0.
         allow_code: Whether the trace's model may be a file, whose code then runs, as in `definitions.load`.
-
-    Raises:
-        InputError: If no link with a queue has these columns.
     """
 
     def __init__(self, trace, scale, allow_code=False):
@@ -88,7 +84,6 @@ class ScaledTrace:
 
     @cached_property
     def model(self):
-        """The trace's Model. Raise InputError if this model does not exist, or if its code may not run."""
         return load_definition("models", "MODEL", self.trace.query.get("model"), self.allow_code)
 
     @property
@@ -98,11 +93,7 @@ class ScaledTrace:
 
     @cached_property
     def state(self):
-        """The unit of each column that holds a state of a sender.
-
-        Raises:
-            InputError: If the trace's controller does not fit the model.
-        """
+        """The unit of each column that holds a state of a sender."""
         if self.trace.controller is None:
             return {}
         observations = self.model.observations
@@ -116,22 +107,19 @@ class ScaledTrace:
         }
 
     def column(self, name):
-        """Return a column of the trace, in the trace's units. Raise InputError if the trace lacks this column."""
         if name not in self.trace.columns:
             raise InputError(f"the trace has no column {name}")
         return self.trace.columns[name]
 
     @property
     def steps(self):
-        """The number of steps between the trace's instants."""
         return self.trace.horizon - 1
 
     def instant(self, t):
-        """Return the end of step t, in seconds."""
         return t * self.step
 
     def inflight(self):
-        """Return the bytes in flight beyond the propagation delay at each t: A - L - S (sent - lost - served)."""
+        """The bytes in flight beyond the propagation delay at each t: A - L - S (sent - lost - served)."""
         return tuple(sent - served for sent, served in zip(self.through, self.columns["S"], strict=True))
 
     def full(self, t):
@@ -163,7 +151,6 @@ class ScaledTrace:
         return max(*self.inflight(), *(waiting for t in self.lossy() for waiting in self.inflight_when_full(t)))
 
     def fastest(self, column):
-        """Return the largest growth of a cumulative column in a step, in bytes per second."""
         return max(after - before for before, after in pairwise(column)) / self.step
 
     def lossy(self):
@@ -231,9 +218,51 @@ def number(value):
 
 
 def milliseconds(seconds):
-    """Return seconds as text in milliseconds."""
     return f"{number(seconds * 1000)} ms"
 
 
-def _us(seconds):
-    return ceil(seconds * 10**6)
+def require_queue(scaled):
+    """Raise InputError, with the reason, unless such a link can reproduce a ScaledTrace."""
+    buffer, packet = scaled.buffer, scaled.scale.packet
+    if scaled.model.store != Model.store:
+        raise InputError(
+            f"this format's link has a {Model.store}, and {scaled.model.name} has a {scaled.model.store}; expected a "
+            "trace of another network, or the format csv, json or npz"
+        )
+    for t in range(scaled.trace.horizon) if buffer is not None else ():
+        _require_buffer(scaled, t)
+    for t in range(scaled.trace.horizon):
+        _require_order(scaled, t)
+    if buffer == 0:
+        raise InputError("the trace's buffer is 0; expected room for a packet, as this format is of packets")
+    if buffer is not None and buffer < packet:
+        raise InputError(
+            f"at this scale the buffer is {number(buffer)} bytes, less than a packet of {packet}; "
+            f"expected rate·rtt to be {ceil(scaled.scale.bdp * packet / buffer)} bytes or more"
+        )
+
+
+def _require_buffer(scaled, t):
+    K, L, through = scaled.columns["K"], scaled.columns["L"], scaled.through
+    if through[t] > K[t] + scaled.buffer:
+        raise InputError(
+            f"this format's link drops bytes that its buffer cannot hold; more waits than the buffer holds at t={t}"
+        )
+    if t and L[t] > L[t - 1] and through[t] < K[t - 1] + scaled.buffer:
+        raise InputError(
+            "this format's link drops only bytes that its buffer cannot hold; bytes are lost though the buffer has "
+            f"room at all times in the step that ends at t={t}"
+        )
+
+
+def _require_order(scaled, t):
+    """Raise InputError unless the link serves the bytes of each flow in the order of their arrival."""
+    left = scaled.columns["S"][t]
+    for u, came in enumerate(scaled.through):
+        for flow in scaled.flows:
+            own_left, own_came = flow["S"][t], flow["A"][u] - flow["L"][u]
+            if (left <= came and own_left > own_came) or (left >= came and own_left < own_came):
+                raise InputError(
+                    f"this format's link is first in, first out; the flows' bytes served by t={t} are not those that "
+                    "came first; `--format holds` delays each flow by itself"
+                )

@@ -11,8 +11,8 @@ from math import ceil, floor
 from operator import ge, gt
 
 from ccmatic.base import InputError, located, read_text
-from ccmatic.networks.trace_export import head, link
-from ccmatic.networks.trace_export.scaled import packet_notes
+from ccmatic.networks.trace_export import head
+from ccmatic.networks.trace_export.scaled import packet_notes, require_queue
 
 FORMAT = "# ccmatic schedule 1"
 COLUMNS = ["time_ns", "admitted", "served"]
@@ -50,7 +50,6 @@ class Schedule:
 
     @property
     def duration(self):
-        """The time of the last point, in ns."""
         return self.points[-1][0]
 
     @cached_property
@@ -73,20 +72,14 @@ class Schedule:
         return self.duration + (level - self.points[-1][column]) / (self.rate * _NS)
 
     def segments(self, bits):
-        """Return each point, together with the growth of both curves from this point to the next point.
+        """Return the points, each with the length in ns and both curves' growth to the next point.
 
-        Args:
-            bits: The link's rate in bits per second, at which the last segment continues.
-
-        Returns:
-            Tuples (…, length in ns, bytes admitted, bytes served). A tuple begins with the point. Its last three
-            numbers describe the segment after this point.
+        The last segment continues at the link's rate of `bits` per second.
         """
         gains = [tuple(b - a for a, b in zip(*pair, strict=True)) for pair in pairwise(self.points)]
         return [(*point, *gain) for point, gain in zip(self.points, [*gains, (8 * 10**9, bits, bits)], strict=True)]
 
     def text(self):
-        """Return the schedule as the text of a file that `load` can read."""
         values = {
             "rate": self.rate,
             "step": self.step,
@@ -100,12 +93,10 @@ class Schedule:
 
     @staticmethod
     def begins(path):
-        """Return whether a file begins like a schedule of any version. Raise InputError if the file is unreadable."""
         return read_text(path).startswith("#")
 
     @staticmethod
     def load(path):
-        """Read a schedule file. If the file is no schedule, raise InputError, which names the place of the mistake."""
         with located(str(path)):
             return _parse(read_text(path).splitlines())
 
@@ -140,7 +131,6 @@ def _points(lines, start):
 
 
 def content(scaled):
-    """Return the text of a ScaledTrace's schedule, and notes on rounding. May raise InputError like `of_trace`."""
     return of_trace(scaled).text(), list(_notes(scaled))
 
 
@@ -148,11 +138,8 @@ def of_trace(scaled):
     """Return the Schedule of a scaled trace.
 
     Numbers are rounded down, except for upper bounds. So true beliefs remain true.
-
-    Raises:
-        InputError: If a step is shorter than a nanosecond, or no link with one queue behaves like the trace.
     """
-    link.require(scaled)
+    require_queue(scaled)
     scale, columns = scaled.scale, scaled.columns
     if scaled.step < _NS:
         raise InputError("a schedule counts nanoseconds; expected a step of 1 ns or more")

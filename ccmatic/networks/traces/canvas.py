@@ -52,16 +52,7 @@ STYLE = {
 
 @contextmanager
 def figure(path, size, layout="constrained"):
-    """Provide a Figure of matplotlib, and write it to a file when the block ends.
-
-    Args:
-        path: The path of the file. The suffix selects the format: PNG, SVG or PDF.
-        size: The size in inches.
-        layout: The layout engine of matplotlib.
-
-    Raises:
-        InputError: If matplotlib is missing, the suffix is unknown, or the file cannot be written.
-    """
+    """Provide a Figure of matplotlib of a size in inches, and write it to a PNG, SVG or PDF when the block ends."""
     require(path)
     rc_context, Figure = tools()
     suffix, drawing = Path(path).suffix.lower(), BytesIO()
@@ -73,14 +64,12 @@ def figure(path, size, layout="constrained"):
 
 
 def require(path=None):
-    """Raise InputError if matplotlib is missing, or if no drawing can be written to a file of this name."""
     if path is not None and Path(path).suffix.lower() not in UNDATED:
         raise InputError(f"cannot draw this kind of file; expected a name in {', '.join(UNDATED)}", str(path))
     tools()
 
 
 def tools():
-    """Return rc_context and Figure of matplotlib. Raise InputError if matplotlib is missing."""
     try:
         from matplotlib import rc_context
         from matplotlib.figure import Figure
@@ -90,7 +79,6 @@ def tools():
 
 
 def prepare(axes, title, end):
-    """Give a panel a title, a grid, and a time axis from 0 to `end`."""
     axes.set_title(title, loc="left", fontsize=NORMAL, fontweight="bold")
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color("#999999")
@@ -104,13 +92,9 @@ def prepare(axes, title, end):
 
 
 def panels(figure, trace, ratios, hspace=0.42):
-    """Return the axes of panels, which lie below each other over one time axis, with a heading and a caption.
+    """Return the axes of panels of these heights, which lie below each other over one time axis.
 
-    Args:
-        figure: The Figure, WIDTH inches wide.
-        trace: The Trace that the heading and the caption describe.
-        ratios: The height of each panel, in an arbitrary common unit.
-        hspace: The space between panels, in multiples of the mean panel height.
+    A heading and a caption describe the trace. `hspace` is in multiples of the mean panel height.
     """
     text = f"objectives not met: {'; '.join(trace.broken)}" if trace.broken else ""
     heading, height = wrap(text, 100), figure.get_figheight()
@@ -191,11 +175,9 @@ def _mean(values):
 
 
 def dark(colour):
-    """Return a darker shade of the colour, in which text is readable."""
     return tuple(int(colour[i : i + 2], 16) / 255 * 0.7 for i in (1, 3, 5))
 
 
 def _number(value):
-    """Return a rational number in decimal notation, rounded if it is long."""
     text = str(value)
     return text if len(text) <= 9 else f"{float(value):.4g}"

@@ -21,12 +21,7 @@ NEAR = 1 / 100
 
 
 def scales(trace: "Trace") -> dict[Unit, Fraction]:
-    """Return the divisor for each unit. It converts a trace's numbers to units of C·R_m, C and R_m.
-
-    Raises:
-        InputError: If the trace has no step, or C or R_m is not above 0.
-        KeyError: If the trace has no C or R_m.
-    """
+    """Return the divisor for each unit. It converts a trace's numbers to units of C·R_m, C and R_m."""
     C, R_m = (trace.constants[name] for name in ("C", "R_m"))
     if not (trace.horizon > 0 and C > 0 and R_m > 0):
         raise InputError("cannot draw the trace; expected at least a step, C > 0 and R_m > 0")
@@ -114,7 +109,6 @@ class Chart:
 
     @property
     def heading(self) -> str:
-        """The chart's title, followed by the unit."""
         return f"{self.title} ({self.unit})" if self.unit else self.title
 
     @property

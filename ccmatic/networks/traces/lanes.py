@@ -44,7 +44,6 @@ class Lane:
 
     @property
     def title(self) -> str:
-        """The number of the flow and the name of its controller."""
         return f"Flow {self.number}, {self.controller}" if self.controller else f"Flow {self.number}"
 
 
@@ -65,15 +64,7 @@ class Lanes:
 
     @staticmethod
     def of(trace: "Trace", model: Model | None = None) -> "Lanes":
-        """Return the Lanes of a Trace.
-
-        Args:
-            trace: The Trace. Its senders use windows.
-            model: The trace's Model. The default is the shipped model that the trace names, if ccmatic ships it.
-
-        Raises:
-            InputError: If the trace lacks a value for the drawing, or has a number above 1e308.
-        """
+        """Return the Lanes of a Trace of windows; the model is by default the one that the trace names."""
         with suppress(InputError):
             model = model or load_definition("models", "MODEL", trace.query.get("model"))
         try:
@@ -85,7 +76,6 @@ class Lanes:
 
 
 def count(trace: "Trace") -> int:
-    """Return the number of flows in a trace."""
     number = 1
     while f"A{number + 1}" in trace.columns:
         number += 1
@@ -93,8 +83,6 @@ def count(trace: "Trace") -> int:
 
 
 class _Reader:
-    """A reader of a trace's columns, in units of C and R_m."""
-
     def __init__(self, trace: "Trace", model: Model | None) -> None:
         self._trace, self._model, self._flows = trace, model, count(trace)
         self._scale: dict[Any, Fraction] = {**scales(trace)}
@@ -102,7 +90,6 @@ class _Reader:
         self._left = dict.fromkeys(trace.columns)
 
     def lanes(self) -> Lanes:
-        """Return the Lanes of the trace."""
         lanes = [self._lane(number) for number in range(1, self._flows + 1)]
         shared = [*([self._shares(lanes), self._waiting(lanes)] if self._flows > 1 else []), *self._own()]
         for chart in (*shared, *(chart for lane in lanes for chart in lane.charts)):

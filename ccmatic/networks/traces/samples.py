@@ -52,15 +52,7 @@ class Samples:
 
     @staticmethod
     def of(trace: "Trace", model: Model | None = None) -> "Samples":
-        """Return the Samples of a Trace, with the beliefs of the given Model.
-
-        Args:
-            trace: The Trace.
-            model: The trace's Model. The default is the shipped model that the trace names, if ccmatic ships it.
-
-        Raises:
-            InputError: If the trace lacks a value for the drawing.
-        """
+        """Return the Samples of a Trace, with the beliefs of the Model, by default the one that the trace names."""
         with suppress(InputError):
             model = model or load_definition("models", "MODEL", trace.query.get("model"))
         try:
@@ -86,17 +78,14 @@ class Samples:
 
     @property
     def times(self) -> range:
-        """The instants at which the steps end, in R_m."""
         return range(self.steps)
 
     @property
     def line(self) -> float:
-        """The width of a line in the drawing, in points."""
         return 2 if self.steps <= CROWD else 1.2
 
     @property
     def kept(self) -> list[float]:
-        """The cumulative bytes that were sent and not lost."""
         return [sent - lost for sent, lost in zip(self.A, self.L, strict=True)]
 
     @property
@@ -112,7 +101,6 @@ class Samples:
 
     @property
     def losses(self) -> list[int]:
-        """The steps in which the network loses bytes."""
         return [t for t in self.times[1:] if self.L[t] > self.L[t - 1]]
 
 

@@ -66,9 +66,9 @@ class Trace:
         """
         if model is None or not model.windows:
             return self.columns["K"]
-        columns = {**self.columns, "C": self.constants["C"], "constants": self.constants}
+        view: Any = SimpleNamespace(**{**self.columns, "C": self.constants["C"], "constants": self.constants})
         try:
-            return tuple(model.tokens(SimpleNamespace(**columns), t) for t in range(self.horizon))
+            return tuple(model.tokens(view, t) for t in range(self.horizon))
         except AttributeError as error:
             raise KeyError(error.name) from None
 

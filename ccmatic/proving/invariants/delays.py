@@ -15,7 +15,7 @@ from ccmatic.controllers import Stateful
 from ccmatic.language import ARITHMETIC, Binary, Extreme, Local, Past, Walker, leaves
 from ccmatic.logic import Linear, Truth, boolean, every, linear, no, some
 from ccmatic.proving.invariants.forms import Replaced
-from ccmatic.worlds.formula import Step
+from ccmatic.worlds.step import Step
 
 #: The largest number of comparisons with delays in an update. The outcomes of all are cases of one condition.
 MOST = 6

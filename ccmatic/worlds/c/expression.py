@@ -44,14 +44,8 @@ class Expression(Walker):
     """Writes the trees of one controller as C code. A subclass defines the C text of names.
 
     A walk over a tree computes one of four results: `constant` (the exact number of a term, or None), the `leaves` of a
-    term, a `term` times a factor, or a `condition`.
-
-    Args:
-        constants: The values of the names that stand for known numbers.
-        file: The controller's file, for messages.
-
-    Attributes:
-        functions: The texts of the C functions that the code calls. The names of these functions begin with `prefix`.
+    term, a `term` times a factor, or a `condition`. `constants` has the values of names that stand for known numbers,
+    and `functions` the C functions that the code calls; their names begin with `prefix`.
     """
 
     WORLD = "meaning in C"
@@ -71,20 +65,16 @@ class Expression(Walker):
         raise NotImplementedError
 
     def presumed(self, comparison):
-        """Return a further C condition on which a comparison depends; an empty text if there is no such condition."""
+        """Return a further C condition on which a comparison depends, or an empty text."""
         return ""
 
     def statements(self, tree, leaf):
-        """Return the indented statements of a function's body.
-
-        `leaf` returns the statements at the end of each path.
-        """
+        """Return the indented statements of a function's body; `leaf` returns those at the end of each path."""
         self.forget()
         self.often, self.variables, self.declarations = self.read_often(tree), {}, []
         return self.body(tree, leaf, "    ")
 
     def read_often(self, tree):
-        """Return the ids of the assigned values that the tree reads more than once."""
         seen, often, waiting = {}, set(), [tree]
         while waiting:
             node = waiting.pop()
@@ -114,15 +104,11 @@ class Expression(Walker):
         return [*head, *then, f"{indent}}}", *self.body(tree.other, leaf, indent)]
 
     def declared(self):
-        """Return the pending declarations of variables, and remove them from the list."""
         declarations, self.declarations = self.declarations, []
         return declarations
 
     def declare(self, kind, local, written):
-        """Return the name of a new variable with the given value.
-
-        If the value is already a variable, return its name.
-        """
+        """Return the name of a new variable with the given value, or of the variable that is the value."""
         if re.fullmatch(r"[\w.\[\]]+", written):
             return written
         self.made += 1
@@ -136,7 +122,6 @@ class Expression(Walker):
     visit_Local = visit_Function = visit_object
 
     def constant(self, tree):
-        """Return the exact number of a term if all its names are known; otherwise None."""
         return self.walk(tree, "constant")
 
     def constant_of(self, tree):
@@ -166,10 +151,9 @@ class Expression(Walker):
         return ARITHMETIC[op](left, right)
 
     def leaves_of(self, tree):
-        """Return the absolute coefficients of a term.
+        """Return the absolute coefficients of a term, each with the largest total value that it multiplies.
 
-        Each coefficient is mapped to the largest total value that it multiplies. The total includes all branches of
-        max, min and if. Variables count as leaves.
+        The total includes all branches of max, min and if. Variables count as leaves.
         """
         value = yield tree, "constant"
         if value is not None:
@@ -203,17 +187,15 @@ class Expression(Walker):
         self.refuse(tree, f"`{text(tree)}` has no {self.WORLD}")
 
     def is_product(self, tree):
-        """Return whether a node is a product in which both sides are unknown."""
         return tree.op == "*" and (yield tree.left, "constant") is None and (yield tree.right, "constant") is None
 
     def denominators(self, tree):
-        """Return, for both sides of a product, the common denominator and the largest value."""
         return [
             _denominator_and_most(leaves) for leaves in (yield from self.results((tree.left, tree.right), "leaves"))
         ]
 
     def scaled(self, tree):
-        """Return a product or quotient as a pair of a number and a term, whose product has the same value."""
+        """Return a product or quotient as a number times a term."""
         left, right = (yield tree.left, "constant"), (yield tree.right, "constant")
         if tree.op == "/":
             if right is None:
@@ -222,11 +204,7 @@ class Expression(Walker):
         return (left, tree.right) if left is not None else (right, tree.left)
 
     def denominator(self, *trees, factor=Fraction(1)):
-        """Return the common denominator of all coefficients in the terms, times a factor.
-
-        Raises:
-            InputError: If a term, multiplied by this denominator and factor, may exceed 64 bits.
-        """
+        """Return the common denominator of all coefficients, times a factor, if no term may exceed 64 bits."""
         common, most = self.denominator_and_most(*trees, factor=factor)
         if most >= MOST:
             terms = ", ".join(f"`{shown(text(tree), 80)}`" for tree in trees)
@@ -245,10 +223,7 @@ class Expression(Walker):
         return _denominator_and_most(_times(_joined(*(self.walk(tree, "leaves") for tree in trees)), factor))
 
     def term(self, tree, factor):
-        """Return factor·tree as a C expression of type int64_t.
-
-        The factor times each coefficient must be an integer.
-        """
+        """Return factor·tree as an int64_t expression; the factor times each coefficient must be an integer."""
         return self.walk(tree, "term", factor)
 
     def term_of(self, tree, factor):
@@ -294,14 +269,12 @@ class Expression(Walker):
         self.refuse(tree, f"`{text(tree)}` has no {self.WORLD}")
 
     def nested(self, pick, terms):
-        """Return the largest or the smallest of some C expressions."""
         *firsts, written = terms
         for first in reversed(firsts):
             written = f"ccm_{pick}({first}, {written})"
         return written
 
     def condition(self, tree):
-        """Return the C expression of a condition; True or False if constants decide it."""
         return self.walk(tree, "condition")
 
     def condition_of(self, tree):
@@ -347,7 +320,6 @@ class Expression(Walker):
 
 
 def _joined(*several):
-    """Return the leaves of several terms in one dictionary."""
     joined = {}
     for leaves in several:
         for coefficient, most in leaves.items():

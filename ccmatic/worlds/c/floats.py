@@ -1,11 +1,24 @@
-"""Terms as C code in single floats, where vectors are arrays that loops compute.
-
-Such code supports network layers and nonlinear functions.
-"""
+"""Terms as C functions of single floats, also those that compute from exact inputs because of a tanh."""
 
 from fractions import Fraction
 
-from ccmatic.language import ARITHMETIC, Walker
+from ccmatic.base import c_comment
+from ccmatic.language import (
+    ARITHMETIC,
+    Affine,
+    Binary,
+    Bounded,
+    First,
+    Function,
+    If,
+    Name,
+    Number,
+    Vector,
+    Walker,
+    parts,
+    rebuilt,
+)
+from ccmatic.worlds.c.expression import MOST
 
 _CALLS = {"cbrt": "cbrtf", "exp": "expf", "log": "logf", "power": "powf", "sqrt": "sqrtf", "tanh": "tanhf"}
 _EXTREMES = {"max": "ccm_maximum", "min": "ccm_minimum"}
@@ -13,20 +26,10 @@ _LOGIC = {"and": " && ", "or": " || "}
 
 
 def float_function(name, tree, inputs):
-    """Write a term as a C function.
+    """Write a term as `static inline void NAME(const float in[], float out[])`, with its arrays of constants.
 
-    Args:
-        name: The function's name.
-        tree: A term. A scalar counts as a vector with one component.
-        inputs: The names that the term may read, in the order of the array `in`. If a single name is a vector, the
-            vector is the whole array `in`.
-
-    Returns:
-        The C source, with arrays of constants and the function `static inline void NAME(const float in[], float
-        out[])`. The code calls functions of `floats.h`.
-
-    Raises:
-        InputError: If the term reads another name, or has a part that is not a number. The error names the line.
+    `inputs` has the names that the term may read, in the order of the array `in`. If a single name is a vector, it is
+    the whole array. A scalar counts as a vector with one component. The code calls functions of `floats.h`.
     """
     writer = _Writer(name, inputs)
     outputs = writer.outputs(writer.walk(tree))
@@ -58,8 +61,6 @@ class _Array(str):
 
 
 class _Truth(str):
-    """A C expression that is true or false."""
-
     __slots__ = ()
 
 
@@ -76,12 +77,10 @@ class _Writer(Walker):
         self.arrays, self.statements, self.locals = [], [], 0
 
     def fresh(self, name="x"):
-        """Return a name that is not yet in use."""
         self.locals += 1
         return f"{name}_{self.locals}"
 
     def outputs(self, result):
-        """Return the statements that write a result to `out`."""
         if isinstance(result, tuple):
             return [f"out[{place}] = {_text(value)};" for place, value in enumerate(result)]
         if isinstance(result, _Array):
@@ -89,10 +88,7 @@ class _Writer(Walker):
         return [f"out[0] = {_text(result)};"]
 
     def each_component(self, expression, *values):
-        """Apply a scalar expression to values, or to each of their components.
-
-        Arrays require a loop over the components.
-        """
+        """Apply a scalar expression to values, or to each of their components; arrays require a loop over them."""
         sizes = {value.size if isinstance(value, _Array) else len(value) for value in values if _is_vector(value)}
         if not sizes:
             return expression(*values)
@@ -108,7 +104,6 @@ class _Writer(Walker):
         return made
 
     def as_array(self, value):
-        """Return a vector as an array."""
         if isinstance(value, _Array):
             return value
         made = _Array(self.fresh(), len(value))
@@ -201,10 +196,92 @@ def _is_vector(value):
 
 
 def _text(value):
-    """Return the C expression of a scalar."""
     return float_literal(value) if isinstance(value, Fraction) else value
 
 
 def _constants(name, values):
     rows = [", ".join(map(float_literal, values[i : i + 8])) for i in range(0, len(values), 8)]
     return f"static const float {name}[{len(values)}] = {{\n    " + ",\n    ".join(rows) + "};\n"
+
+
+#: The error of the result, as words for messages.
+ERROR = "the roundings of single floats, a 2^24th each, and of `tanhf`"
+
+
+def is_curved(tree):
+    """Return whether a term has a nonlinear function outside of a law."""
+    return bool(First(lambda node: isinstance(node, Function), (Bounded,)).walk(tree))
+
+
+def curved(writer, tree):
+    """Write a term in single floats, with the variables and functions of an Expression.
+
+    The largest parts that contain neither a function nor a layer are computed exactly, in integers, and then rounded to
+    floats. Therefore the difference of two large counts loses no precision. No condition may read a nonlinear function,
+    because C code cannot decide it exactly.
+    """
+    name = f"{writer.prefix}_network_{len(writer.functions) + 1}"
+    inputs = _Inputs(writer)
+    function = float_function(name, inputs.walk(tree), list(inputs.words))
+    writer.functions.append(f"{c_comment(f'Off by {ERROR}.')}\n{function}")
+    written = ", ".join(inputs.words.values()) or "0.0f"
+    writer.made += 1
+    variable = f"x{writer.made}_network"
+    writer.declarations += [
+        f"const float {variable}_in[] = {{{written}}};",
+        f"float {variable}[1];",
+        f"{name}({variable}_in, {variable});",
+    ]
+    return f"{variable}[0]"
+
+
+class _Inputs(Walker):
+    """Replaces the largest parts that C code represents exactly by names; `words` has their C expressions as floats."""
+
+    WORLD = "meaning in C"
+
+    def __init__(self, writer):
+        super().__init__(writer.file)
+        self.writer, self.words = writer, {}
+        self.is_inexact = First(self._is_inexact).walk
+
+    def _is_inexact(self, node):
+        """Return whether integers cannot express a node: a function, a layer, or an unknown divisor."""
+        if isinstance(node, Binary) and node.op == "/":
+            return self.writer.constant(node.right) is None
+        return isinstance(node, Function | Affine | Vector)
+
+    def is_exact(self, tree):
+        """Return whether 64 bits hold a term exactly, and the term contains neither a function nor a layer."""
+        return not self.is_inexact(tree) and self.writer.denominator_and_most(tree)[1] < MOST
+
+    def visit_If(self, node):
+        if self.is_exact(node):
+            return self.input(self.number(node))
+        if self.is_inexact(node.test):
+            self.refuse(node, "compares a tanh or a layer, which C cannot decide exactly; expected linear terms")
+        test = self.writer.condition(node.test)
+        if isinstance(test, bool):
+            return (yield node.then if test else node.other)
+        then, other = (yield node.then), (yield node.other)
+        return If(self.input(f"(float)({test})"), then, other)
+
+    def visit_object(self, node):
+        value = None if self.is_inexact(node) else self.writer.constant(node)
+        if value is not None:
+            return Number(value)
+        if self.is_exact(node):
+            return self.input(self.number(node))
+        return rebuilt(node, (yield from self.results(parts(node))))
+
+    visit_Local = visit_Function = visit_object
+
+    def input(self, written):
+        name = f"input {len(self.words)}"
+        self.words[name] = written
+        return Name(name)
+
+    def number(self, node):
+        common = self.writer.denominator(node)
+        written = f"(float)({self.writer.term(node, common)})"
+        return written if common == 1 else f"{written} / {common}.0f"

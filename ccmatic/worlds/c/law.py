@@ -54,22 +54,15 @@ class RoundedNumber:
 
     @property
     def error(self):
-        """The largest error of the number, in words."""
         bits = _RIGHT - self.roundings.bit_length()
         return f"2^-{bits} of {'itself' if self.relative else 'the sum of the sizes of its terms'}"
 
 
 class Law(Walker):
-    """Writes one law as C code.
+    """Writes one law as C code. Its `writer` reads exact delays instead of their whole steps.
 
-    Args:
-        writer: An Expression that reads exact delays instead of their whole steps.
-        line: The line of the law in the controller.
-        made: The number of existing variables. The numbers of new variables begin with this number.
-        name: The prefix of the variables' names.
-
-    Attributes:
-        lines: The statements that precede the law's expression.
+    New variables have the prefix `name` and numbers from `made` on. `lines` has the statements before the law's
+    expression.
     """
 
     WORLD = "meaning in C"
@@ -80,18 +73,11 @@ class Law(Walker):
         self.lines, self.is_linear = [], _IsLinear(writer).walk
 
     def number(self, tree):
-        """Return a term as a RoundedNumber.
-
-        Raises:
-            InputError: If the error of the term is not known.
-        """
+        """InputError if the error of the term is not known."""
         return self.walk(tree)
 
     def visit_object(self, node):
-        """Write known terms and linear terms as C expressions.
-
-        Any other term is an operation on numbers. A new C variable holds its result.
-        """
+        """Write known and linear terms as C expressions; a new C variable holds the result of any other operation."""
         value = self.writer.constant(node)
         if value is not None:
             return literal(value)
@@ -104,13 +90,11 @@ class Law(Walker):
     visit_Local = visit_Function = visit_object
 
     def in_variable(self, number):
-        """Return a number; if the number requires computation, put it into a variable."""
         if "(" not in number.word:
             return number
         return RoundedNumber(self.declare(f"const uint64_t {{}} = {number.word};"), number.roundings, number.relative)
 
     def declare(self, *statements):
-        """Write statements for a new variable and return its name."""
         self.made += 1
         name = f"{self.name}_{self.made}"
         self.lines += [statement.format(name) for statement in statements]
@@ -156,7 +140,7 @@ class Law(Walker):
         return RoundedNumber(word, left.roundings + right.roundings + 1, left.relative and right.relative)
 
     def component(self, item):
-        """Return a component of a vector. If the vector is a layer, all its components are computed together."""
+        """Return a component of a vector. All components of a layer are computed together."""
         layer = bare(item.vector)
         if not isinstance(layer, Affine):
             return (yield self.writer.components.of(item))
@@ -189,11 +173,7 @@ class Law(Walker):
         return self.require_relative(number, f"divides by `{text(tree)}`")
 
     def require_relative(self, number, what):
-        """Return the number if its error is relative.
-
-        Such a number is close to 0 only if its exact value is close to 0. If the error is not relative, raise
-        InputError.
-        """
+        """Only if its error is relative, a number is close to 0 only if its exact value is."""
         if not number.relative:
             expected = "expected a sum that is linear and needs no more than 64 bits"
             self.refuse(None, f"{what}, a sum of numbers that C rounds; {expected}")
@@ -218,7 +198,6 @@ class Law(Walker):
 
 
 def wide(writer, tree):
-    """Return the RoundedNumber of a term that exceeds 64 bits. `writer` declares the required variables."""
     law = Law(writer, getattr(tree, "line", None), writer.made, "wide")
     law.require_exact_tests(tree)
     number = law.number(tree)
@@ -228,10 +207,7 @@ def wide(writer, tree):
 
 
 class _IsLinear(Walker):
-    """Decides whether a term contains no quotient, no root and no `second`.
-
-    Products, such as a delay times a window, are allowed.
-    """
+    """Decides whether a term contains no quotient, root or `second`. Products, as of delay and window, are allowed."""
 
     def __init__(self, writer):
         super().__init__()
@@ -264,7 +240,6 @@ class _IsLinear(Walker):
 
 
 def literal(value):
-    """Return a known number as a RoundedNumber."""
     size, sign = abs(value), int(value < 0)
     if not size:
         return RoundedNumber("0", 0)

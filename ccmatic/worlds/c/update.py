@@ -1,4 +1,9 @@
-"""The update and the sending decision of a controller with state, compiled to C code.
+"""C code with integers only: a controller's decision, and the update and the sending decision of one with state.
+
+Bytes, bytes per step and whole steps are integers; R_m is one step, and D a whole number of steps. Conditions are
+decided exactly, and rates are rounded down. If a network's layers need more than 64 bits, the rate is computed in
+floating point, with a 32-bit mantissa and a power of two (law.py). A rate that contains a tanh is computed in single
+floats (floats.py).
 
 State in bytes or bytes per step is stored as integers. Times and numbers are stored in units of 1/4096, and conditions
 as 1 or 0. A step computes exactly, except for nonlinear laws (law.py). Stored values are rounded down, but upper bounds
@@ -22,15 +27,58 @@ from ccmatic.language import (
     leaves,
     leaves_outside_tests,
 )
-from ccmatic.worlds.c.curved import curved, is_curved
 from ccmatic.worlds.c.expression import MOST, Expression
+from ccmatic.worlds.c.floats import ERROR, curved, is_curved
 from ccmatic.worlds.c.law import Law, literal, wide
+
+#: The largest value of a belief: 2^40 bytes, or 2^40 bytes per step.
+LARGEST_BELIEF = 2**40
+
+
+class Decision(Expression):
+    """Writes the decision of a controller, with the prefix of the functions that the C code calls.
+
+    Attributes:
+        lines: The statements of a C function that returns the rate in bytes per step, rounded down and at least 0. The
+            function needs variables of type `int64_t` with the names of the controller's parameters. For an envelope,
+            the function returns the allowed rate nearest to the variable `wanted`, a `uint64_t`.
+        error: The largest error of the rate, in words; None if rounding down is the only source of error.
+        headers: The names of the optional runtime headers that the code needs.
+    """
+
+    def __init__(self, controller, jitter, prefix="ccm"):
+        super().__init__({"R_m": Fraction(1), "D": Fraction(jitter)}, controller.file)
+        self.controller, self.error, self.headers = controller, None, set()
+        self.prefix = prefix
+        self.lines = self.statements(controller.body, self.returned)
+
+    def variable(self, leaf):
+        return leaf.name, 1, LARGEST_BELIEF
+
+    def returned(self, tree):
+        if isinstance(tree, Between):
+            return [f"return ccm_nearest(wanted, {self.rate(tree.low)}, {self.rate(tree.high)});"]
+        return [f"return {self.rate(tree)};"]
+
+    def rate(self, tree):
+        if is_curved(tree):
+            self.error = ERROR
+            self.headers.add("floats")
+            return f"ccm_divided(ccm_floored_float({curved(self, tree)}), 1)"
+        if self.is_wide_layer(tree):
+            number = wide(self, tree)
+            self.error = number.error
+            self.headers.add("law")
+            return f"ccm_divided(ccm_whole({number.word}), 1)"
+        common = self.denominator(tree)
+        return f"ccm_divided({self.term(tree, common)}, {common})"
+
 
 #: For each unit of the language, the number of stored units that make one.
 ONE = {BYTES: 1, RATE: 1, TIME: 4096, NUMBER: 4096, CONDITION: 1}
 
 #: The largest absolute value that is stored. It is more bytes than 100 Gbit/s carry in a day.
-LARGEST = 2**50
+LARGEST_KEPT = 2**50
 
 #: Limits in whole steps. Longer delays count as the longest delay. With steps of 1 us, longer times exceed a week.
 LONGEST_DELAY, LONGEST_TIME = 255, 2**41
@@ -48,14 +96,9 @@ _CALLED = {"served": "acked"}
 
 
 class Update(Expression):
-    """Writes C code for a controller.
+    """Writes C code for a controller with R_m and D in steps.
 
     In this code, `was` is the state before a step, and `seen[n]` holds the observations of n steps ago.
-
-    Args:
-        controller: The controller.
-        R: R_m in steps.
-        jitter: D in steps.
 
     Attributes:
         past: The age, in steps, of the oldest observation that the code reads.
@@ -78,12 +121,12 @@ class Update(Expression):
         if leaf.name == "MSS":
             return "packet", 1, LARGEST_PACKET
         if leaf.name in self.units:
-            return f"was.{leaf.name}", ONE[self.units[leaf.name]], LARGEST
+            return f"was.{leaf.name}", ONE[self.units[leaf.name]], LARGEST_KEPT
         if leaf.name == "ack_rate":
             now, then = (self.observation(leaf, "acked", more) for more in (0, self.constants["R_m"]))
-            return f"({now} - {then})", int(self.constants["R_m"]), 2 * LARGEST
+            return f"({now} - {then})", int(self.constants["R_m"]), 2 * LARGEST_KEPT
         observation = self.observations[leaf.name]
-        most = LONGEST_DELAY if observation.few else LONGEST_TIME if observation.unit == TIME else LARGEST
+        most = LONGEST_DELAY if observation.few else LONGEST_TIME if observation.unit == TIME else LARGEST_KEPT
         return self.observation(leaf), 1, most
 
     def truth(self, leaf):
@@ -103,10 +146,7 @@ class Update(Expression):
         return name in self.observations and self.observations[name].few
 
     def observation(self, leaf, name=None, more=0):
-        """Return the C expression of the observation that a leaf reads, `more` steps earlier.
-
-        `name` replaces the leaf's own name.
-        """
+        """Return the C expression of the observation that a leaf reads, or of `name` there, `more` steps earlier."""
         back = more + (self.constant(leaf.back) if isinstance(leaf, Past) else 0)
         if back.denominator != 1 or not 0 <= back <= LONGEST_PAST:
             problem = (
@@ -117,10 +157,7 @@ class Update(Expression):
         return f"seen[{back}].{name or _CALLED.get(leaf.name, leaf.name)}"
 
     def update(self, tree):
-        """Return C statements for a tree.
-
-        These statements set the state `m`, and return whether the step is possible.
-        """
+        """Return C statements that set the state `m`, and return whether the step is possible."""
         return self.statements(as_sent(tree), self.ended)
 
     def ended(self, tree):
@@ -206,7 +243,6 @@ class Update(Expression):
 
 
 def _whole(number, one, up):
-    """Return a RoundedNumber times `one` as an integer."""
     word = number.word if one == 1 else f"ccm_times({number.word}, {literal(Fraction(one)).word})"
     return f"-ccm_whole(ccm_negated({word}))" if up else f"ccm_whole({word})"
 
@@ -225,9 +261,6 @@ class _InLaw(Update):
 
 
 def kept(memory, value):
-    """Return the integer that exported code stores for a new value of state.
-
-    The integer counts units of the state's memory.
-    """
+    """Return the integer, in units of the memory, that exported code stores for a new value of state."""
     parts = value * ONE[memory.unit]
-    return max(-LARGEST, min(LARGEST, ceil(parts) if memory.is_upper else floor(parts)))
+    return max(-LARGEST_KEPT, min(LARGEST_KEPT, ceil(parts) if memory.is_upper else floor(parts)))

@@ -37,18 +37,10 @@ _DIFFERENCES, _GROWING = ("sending", "admitted"), ("sent", "acked")
 
 
 def window_functions(beliefs, jitter):
-    """Return the C functions that begin, move, time out and rescale beliefs.
+    """Return `ccm_start_beliefs`, `ccm_move`, `ccm_time_out` and `ccm_rescale`, after the C functions they call.
 
-    Args:
-        beliefs: The beliefs of a model, each with a program.
-        jitter: D in steps.
-
-    Returns:
-        The text of `ccm_start_beliefs`, `ccm_move`, `ccm_time_out` and `ccm_rescale`, preceded by the functions that
-        they call.
-
-    Raises:
-        InputError: If integers of 64 bits cannot hold a term, or C code cannot express it.
+    Each of the beliefs has a program, and the jitter D is in steps. InputError if integers of 64 bits cannot hold a
+    term, or C code cannot express it.
     """
     called = {}
     writers = {belief.program: _Writer(belief.program, jitter, called) for belief in beliefs}
@@ -76,7 +68,7 @@ def window_functions(beliefs, jitter):
 
 
 def _function(signature, t, target, value, pairs):
-    """Return a C function that sets beliefs. The function sets each belief for which `value` returns an expression.
+    """Return a C function that sets each belief for which `value` returns an expression.
 
     `t` is the C expression of the step, unless the step is a parameter.
     """
@@ -102,7 +94,6 @@ def _function(signature, t, target, value, pairs):
 
 
 def _start(belief, writer):
-    """Return the value of a belief for a sender without any information."""
     if is_bound(belief):
         lowest = "w->packet" if belief.unit == RATE else "0"
         return lowest if isinstance(belief, RunningMax) else _most(belief.unit)
@@ -111,7 +102,6 @@ def _start(belief, writer):
 
 
 def _moved(belief, writer):
-    """Return the value of a belief one step later, at t >= 1."""
     if not is_bound(belief):
         return writer.state(belief, belief.name).replace("ccm_place(t - 1)", "t - 1")
     pick, up = ("ccm_at_least", False) if isinstance(belief, RunningMax) else ("ccm_at_most", True)
@@ -119,7 +109,7 @@ def _moved(belief, writer):
 
 
 def _timed_out(belief, writer):
-    """Return the value of a belief after the end of a window; None if the belief does not change."""
+    """Return the value after the end of a window; None if the belief does not change."""
     if belief.name + TIMEOUT not in writer.program.definitions:
         return None
     return writer.state(belief, belief.name + TIMEOUT)
@@ -142,7 +132,6 @@ def _is_upper(belief):
 
 
 def _most(unit):
-    """Return the largest stored value of a unit."""
     return "CCM_MOST" if unit == RATE else "CCM_LARGEST"
 
 
@@ -175,7 +164,6 @@ class _Writer(Expression):
         return self.value(self.inlined(self.program.definitions[name]), up, name)
 
     def inlined(self, tree):
-        """Return the tree of a number in which other functions, except comprehensions, are inlined."""
         match tree:
             case Past():
                 return tree
@@ -190,14 +178,10 @@ class _Writer(Expression):
         return tree
 
     def is_each(self, tree):
-        """Return whether a tree is the name of a function that returns a comprehension."""
         return isinstance(tree, Name) and isinstance(self.program.helpers.get(tree.name), Comprehension)
 
     def value(self, tree, up, function):
-        """Return a term as an expression of type uint64_t, rounded up if `up` is true, and otherwise rounded down.
-
-        A negative value gives 0.
-        """
+        """Return a term as a uint64_t expression, rounded up or down. A negative value gives 0."""
         match tree:
             case Name(name) if self.is_each(tree):
                 return self.extreme(self.program.helpers[name], up, name)
@@ -227,20 +211,14 @@ class _Writer(Expression):
         return _divided(self.amount(tree, Fraction(common)), common, up)
 
     def amount(self, tree, factor):
-        """Return the value of a tree times a factor as an expression of type uint64_t.
-
-        A negative difference gives 0.
-        """
+        """Return a tree times a factor as a uint64_t expression. A negative difference gives 0."""
         term = self.term(tree, factor)
         if term.isdigit():
             return term
         return f"(uint64_t)({term})" if self.is_never_negative(tree) else f"ccm_amount({term})"
 
     def is_never_negative(self, tree):
-        """Return whether a term is at least 0 for all possible observations.
-
-        Such a term subtracts only earlier counts from later ones.
-        """
+        """Such a term subtracts only earlier counts from later ones."""
         match tree:
             case Number(value):
                 return value >= 0
@@ -284,7 +262,6 @@ class _Writer(Expression):
         self.shared, self.least = around
 
     def named(self, key, name):
-        """Return the C name of a function of this program."""
         if (id(key), name) not in self.names:
             taken = {*self.called, *self.names.values()}
             word = c_name(f"window_{name}", "the function", self.file)
@@ -300,10 +277,7 @@ class _Writer(Expression):
         self.called[name] = self.least, f"{source}\n{signature}\n{{\n{body}}}\n"
 
     def loop(self, comprehension, statement):
-        """Return statements that iterate over a comprehension's times.
-
-        If a condition must hold at all times so far, the loop stops at the first time at which the condition fails.
-        """
+        """If a condition must hold at all times so far, the loop stops at the first time at which it fails."""
         k = comprehension.index
         first, on = (0, f"{k} < t") if comprehension.since else (1, f"{k} <= t")
         if comprehension.since not in (None, "time"):
@@ -369,7 +343,6 @@ class _Writer(Expression):
         return local
 
     def decided(self, tree):
-        """Return statements that return the truth value of a condition."""
         if isinstance(tree, Comprehension):
             decides = tree.pick == "any"
             end = f"return {'false' if decides else 'true'};"
@@ -401,10 +374,7 @@ class _Writer(Expression):
         return (yield from super().condition_of(tree))
 
     def call_of_condition(self, comprehension):
-        """Return a C call of a function for a comprehension inside a condition.
-
-        The function takes the times of the enclosing comprehensions as arguments.
-        """
+        """The C function takes the times of the enclosing comprehensions as arguments."""
         outer = [name for name in self.indices if name in reads(comprehension, {})]
         function = self.named(comprehension, f"{comprehension.pick}_{comprehension.line}")
         with self.defining(function, self.least) as is_new:
@@ -416,11 +386,9 @@ class _Writer(Expression):
         return f"{function}({', '.join(['w', 't', *(self.indices[name].word for name in outer)])})"
 
     def span(self, leaf, more=0):
-        """Return bounds on the step at which a leaf is read, or on the step `more` steps before.
+        """Return the smallest distance from t back to the step at which a leaf is read, and the smallest step.
 
-        Returns:
-            The smallest distance from t back to the step, and the smallest step. If a bound is negative, the step may
-            lie outside of the window.
+        If one is negative, the step may lie outside of the window. `more` steps are added to the distance.
         """
         back = leaf.back if isinstance(leaf, Past) else Number(Fraction(0))
         if back == Name("time"):
@@ -475,7 +443,6 @@ _PICK = {"max": "ccm_at_least", "min": "ccm_at_most"}
 
 
 def _divided(amount, over, up):
-    """Return amount/over, rounded up if `up` is true, and otherwise rounded down."""
     if over == 1:
         return amount
     return f"ccm_up({amount}, {over})" if up else f"ccm_down({amount}, {over})"

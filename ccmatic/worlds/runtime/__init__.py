@@ -5,10 +5,26 @@ from typing import TYPE_CHECKING
 from ccmatic.base import late
 
 if TYPE_CHECKING:
-    from ccmatic.worlds.runtime.build import BPF_TOOLS, UDP_TOOLS, build_bpf, build_udp, require_tools
-    from ccmatic.worlds.runtime.library import CompiledSender, Library, LibraryFlow, compile_c
-    from ccmatic.worlds.runtime.sources import LONGEST_RTT, LONGEST_STEP, include_folder, library_sources, shipped
-    from ccmatic.worlds.runtime.stateful_library import StatefulSender, StepObservations
+    from ccmatic.worlds.runtime.build import (
+        BPF_TOOLS,
+        LONGEST_RTT,
+        LONGEST_STEP,
+        UDP_TOOLS,
+        build_bpf,
+        build_udp,
+        include_folder,
+        library_sources,
+        require_tools,
+        shipped,
+    )
+    from ccmatic.worlds.runtime.library import (
+        CompiledSender,
+        Library,
+        LibraryFlow,
+        StatefulSender,
+        StepObservations,
+        compile_c,
+    )
 
 __all__ = [
     "BPF_TOOLS",

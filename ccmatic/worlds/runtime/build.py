@@ -1,11 +1,32 @@
-"""Build exported controllers in their folders, with make, cc and clang."""
+"""The C sources of the runtime, and the build of exported controllers in their folders, with make, cc and clang."""
 
 import os
 import shutil
 import subprocess
+from importlib import resources
 from pathlib import Path
 
 from ccmatic.base import InputError
+
+#: The longest R_m in ns, and the longest step in ns. The longest step has the longest R_m and the largest jitter.
+LONGEST_RTT, LONGEST_STEP = 2**34, 2**44
+
+
+def shipped(name):
+    return resources.files("ccmatic.worlds.runtime").joinpath(name).read_text(encoding="utf-8")
+
+
+def include_folder():
+    return resources.files("ccmatic.worlds.runtime")
+
+
+def library_sources(export):
+    """Return NAME.h and NAME.c of an exported sender with one function for each event, by file name."""
+    return {
+        f"{export.name}.h": export.header(),
+        f"{export.name}.c": "\n".join(map(shipped, ("events.c", export.library))).replace("NAME", export.name),
+    }
+
 
 _HEADERS = "libbpf's headers"
 
@@ -24,11 +45,6 @@ UDP_TOOLS, BPF_TOOLS = ("make", "cc"), ("make", "cc", "clang", _HEADERS)
 
 
 def require_tools(*tools):
-    """Check that this machine has tools, or the substitutes that the environment names, such as CC.
-
-    Raises:
-        InputError: If a tool is missing. The message names all missing tools.
-    """
     missing = [tool for tool in dict.fromkeys(tools) if not (_has_headers() if tool == _HEADERS else _path(tool))]
     if missing:
         packages = " ".join(_PACKAGES[tool] for tool in missing)
@@ -37,24 +53,15 @@ def require_tools(*tools):
 
 
 def build_udp(folder):
-    """Build the sender and the receiver in the folder of an export, and return their paths.
-
-    Raises:
-        InputError: If a tool is missing, or if the build fails.
-    """
+    """Build the sender and the receiver in the folder of an export, and return their paths."""
     require_tools(*UDP_TOOLS)
     return _make(folder, "udp_sender", "udp_receiver")
 
 
 def build_bpf(folder, name=None):
-    """Build the BPF object and the program that registers it in the folder of an export, and return their paths.
+    """Build the BPF object and the program that registers it, and return their paths.
 
-    Args:
-        folder: The folder of the export.
-        name: The name of the controller in the kernel; None stands for the export's own name.
-
-    Raises:
-        InputError: If a tool is missing, or the build fails.
+    The name of the controller in the kernel is by default the export's own.
     """
     require_tools(*BPF_TOOLS)
     [source] = Path(folder).glob("*.bpf.c")
@@ -78,7 +85,6 @@ def _path(tool):
 
 
 def _has_headers():
-    """Return whether the C compiler finds the headers of libbpf."""
     compiler = _path("cc") or _path("clang")
     included = [word for header in ("bpf.h", "bpf_helpers.h") for word in ("-include", f"bpf/{header}")]
     try:

@@ -13,23 +13,13 @@ from functools import cached_property
 from pathlib import Path
 
 from ccmatic.base import InputError, write_text
-from ccmatic.worlds.runtime.sources import LONGEST_RTT, library_sources
+from ccmatic.worlds.runtime.build import LONGEST_RTT, library_sources
 
-_U64, _SENDER = ctypes.c_uint64, ctypes.c_void_p
+_U64, _I64, _SENDER = ctypes.c_uint64, ctypes.c_int64, ctypes.c_void_p
 
 
 class Library:
-    """The C code of an Export, built as a shared library.
-
-    The C compiler of this machine ($CC or cc) builds the library in a temporary folder.
-
-    Args:
-        export: The Export.
-        flags: Additional options for the compiler.
-
-    Raises:
-        InputError: If there is no C compiler, or if the compiler rejects the code.
-    """
+    """The C code of an Export, built as a shared library in a temporary folder by $CC or cc, with extra flags."""
 
     def __init__(self, export, flags=()):
         self.export = export
@@ -42,29 +32,19 @@ class Library:
 
     @cached_property
     def names(self):
-        """The names of the beliefs, in the order of the C code."""
         return tuple(belief.name for belief in self.export.model.beliefs)
 
     def __getitem__(self, function):
         return getattr(self._library, f"{self.export.name}_{function}")
 
     def sender(self, packet, rtt=10**9, now=0):
-        """Return a new CompiledSender.
-
-        Args:
-            packet: The packet size MSS in bytes.
-            rtt: The propagation delay R_m in ns.
-            now: The current time in ns.
-        """
+        """Return a new CompiledSender for packets of MSS bytes, R_m in ns and the current time in ns."""
         return CompiledSender(self, packet, rtt, now)
 
     def decide(self, beliefs, packet, wanted=0):
-        """Return the rate that the controller chooses for given beliefs, in bytes per step, rounded down, at least 0.
+        """Return the controller's rate for given beliefs, in bytes per step, rounded down, at least 0.
 
-        Args:
-            beliefs: The values of beliefs by name, in bytes per step, bytes and steps.
-            packet: The packet size MSS in bytes.
-            wanted: The rate that a policy requests within an envelope, in bytes per step. Other controllers ignore it.
+        Beliefs are in bytes per step, bytes and steps. Only an envelope reads `wanted`, a policy's request.
         """
         values = (_U64 * len(self.names))(*(beliefs.get(name, 0) for name in self.names))
         function = self["decide"]
@@ -73,11 +53,7 @@ class Library:
 
 
 class LibraryFlow:
-    """One flow of a Library. Its methods call the functions of the library. Times are in ns, and sizes are in bytes.
-
-    Raises:
-        InputError: If R_m or the packet size is out of range.
-    """
+    """One flow of a Library. Its methods call the functions of the library. Times are in ns, and sizes are in bytes."""
 
     def __init__(self, library, packet, rtt=10**9, now=0):
         self._library = library
@@ -89,7 +65,6 @@ class LibraryFlow:
             raise InputError(f"{message}; expected both above 0, and R_m at most {LONGEST_RTT}")
 
     def sent(self, now, size):
-        """Report that bytes were sent at the time `now`."""
         self._call("sent", None, (_U64, now), (_U64, size))
 
     def acked(self, now, sent_at, size):
@@ -105,7 +80,6 @@ class LibraryFlow:
         self._call("gave_up", None, (_U64, now), (_U64, sent_at), (_U64, size))
 
     def rtt(self, rtt):
-        """Report a measured RTT."""
         self._call("rtt", None, (_U64, rtt))
 
     def guessed(self):
@@ -117,11 +91,7 @@ class LibraryFlow:
         return self._call("fix_step", ctypes.c_bool, (_U64, length))
 
     def start(self, **values):
-        """Begin with these values of beliefs or state. The values are in the form that the C code stores.
-
-        Raises:
-            InputError: If the sender has no belief or state with one of these names.
-        """
+        """Begin with these values of beliefs or state, in the form that the C code stores."""
         for name, value in values.items():
             if not self._call("start", ctypes.c_bool, (ctypes.c_char_p, name.encode()), (_U64, value)):
                 raise InputError(f"{self._library.export.name} has no belief and no state {name}")
@@ -132,7 +102,6 @@ class LibraryFlow:
 
     @property
     def step_ns(self):
-        """The current length of a step in ns."""
         return self._call("step_ns", _U64)
 
     def _call(self, function, result, *arguments):
@@ -158,10 +127,7 @@ class CompiledSender(LibraryFlow):
         self._step.restype, self._step.argtypes = _U64, [_SENDER] + [_U64] * 5
 
     def __call__(self, observed):
-        """Return the rate of the next step in bytes per unit of time.
-
-        The argument is the Observation after the last step.
-        """
+        """Return the rate of the next step in bytes per unit of time."""
         if observed.step == 0:
             return self.rate_at_first() / self.over
         bytes_so_far = observed.sent, observed.delivered, observed.lost
@@ -172,10 +138,7 @@ class CompiledSender(LibraryFlow):
         return Fraction(max(self.packet, self._library.decide(self.beliefs(), self.packet)))
 
     def step(self, sent, acked, lost, last_delay, first_delay):
-        """End a step, and return the rate of the next step in bytes per step.
-
-        The byte counts are cumulative. The delays are in whole steps.
-        """
+        """End a step, given cumulative bytes and whole steps; return the next rate in bytes per step."""
         return Fraction(self._step(self._pointer, sent, acked, lost, last_delay, first_delay))
 
     def clamp(self, now, wanted):
@@ -199,13 +162,7 @@ class CompiledSender(LibraryFlow):
         self._call("more_jitter", None, (ctypes.c_uint32, length))
 
     def next(self, now, due, packets=1):
-        """Return the time at which the next packet is due, in ns.
-
-        Args:
-            now: The current time in ns, which is the time at which the packets leave.
-            due: The time in ns at which these packets were due.
-            packets: The number of packets that leave.
-        """
+        """Return the time in ns at which the next packet is due, after packets due at `due` have left at `now`."""
         return self._call("next", _U64, (_U64, now), (_U64, due), (_U64, packets))
 
     @property
@@ -219,7 +176,6 @@ class CompiledSender(LibraryFlow):
         return self._call("begun_again", _U64)
 
     def beliefs(self):
-        """Return the beliefs at the end of the last step, by name."""
         name, value = ctypes.c_char_p(), _U64()
         beliefs = {}
         for i in range(len(self._library.names)):
@@ -235,11 +191,6 @@ class CompiledSender(LibraryFlow):
 
 
 def compile_c(arguments):
-    """Run the C compiler ($CC or cc) with these arguments.
-
-    Raises:
-        InputError: If there is no C compiler, or if the compiler rejects the code.
-    """
     compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if not compiler:
         raise InputError("no C compiler; expected cc, gcc or clang (Debian: apt-get install gcc libc6-dev)")
@@ -249,3 +200,56 @@ def compile_c(arguments):
         raise InputError(f"cannot run the C compiler {compiler}: {error.strerror}") from None
     if done.returncode:
         raise InputError(f"{compiler} refused the C code: {done.stderr.strip()[:2000]}")
+
+
+class StepObservations(ctypes.Structure):
+    """The observations at the end of a step, in cumulative bytes and whole steps, like the C type `struct ccm_seen`.
+
+    A delay of -1 means that no delay is known. The field `waited` is the precise delay, in 4096ths of a step.
+    """
+
+    _fields_ = [
+        (name, _I64)
+        for name in (
+            *("acked", "lost", "sent", "admitted", "time", "delay"),
+            *("timeout", "measured", "app_limited", "waited", "marked"),
+        )
+    ]
+
+
+class StatefulSender(LibraryFlow):
+    def step(self, observations):
+        self._call("step", None, (ctypes.POINTER(StepObservations), ctypes.byref(observations)))
+
+    def limited(self, now):
+        """Report that there are no more data to send, although the window and the rate would allow more."""
+        self._call("limited", None, (_U64, now))
+
+    def window(self, now=0):
+        """Return the largest number of bytes that may be in flight from now on."""
+        return self._call("window", _U64, (_U64, now))
+
+    def rate_per_step(self):
+        """Return the rate of the current step, in bytes per step."""
+        return self._call("rate_per_step", _U64)
+
+    @property
+    def export(self):
+        return self._library.export
+
+    @property
+    def stayed(self):
+        """The number of steps in which one of the controller's assumptions failed."""
+        return self._call("stayed", _U64)
+
+    def state(self):
+        """Return the state by name, in bytes, bytes per step, steps, or plain numbers. A condition is 1 or 0."""
+        from ccmatic.worlds.c import ONE  # imported here, so that running senders does not load a solver
+
+        pairs = zip(self.export.controller.state, self.kept(), strict=True)
+        return {memory.name: Fraction(kept, ONE[memory.unit]) for memory, kept in pairs}
+
+    def kept(self):
+        """Return the state in the order of the C code, as the integers that the C code stores."""
+        count = len(self.export.controller.state)
+        return self._call("state", ctypes.POINTER(_I64 * max(1, count))).contents[:count]

@@ -27,8 +27,8 @@ from ccmatic.language import (
     value,
 )
 from ccmatic.logic import boolean, choice, either, equal, every, linear, no, some
+from ccmatic.worlds.encoder import Encoder, keeps_sign
 from ccmatic.worlds.exact import ObservedNumber, ObservedTruth, UncertainNumber, UnknownNumber
-from ccmatic.worlds.formula.encoder import Encoder, keeps_sign
 
 
 class Step(Encoder):
@@ -54,11 +54,7 @@ class Step(Encoder):
     def unseen(self, tree, dated=True):
         """Return the Name of an observation that the update may read before the sender has made it; otherwise None.
 
-        Tests that depend only on the time exclude paths. The search ignores excluded paths.
-
-        Args:
-            tree: The update.
-            dated: Whether the view begins at time 0; if not, no test of the time excludes a path.
+        Tests that depend only on the time exclude paths, unless the view is not `dated`: then it may begin at any time.
         """
         names = {"R_m": self.view.R, "D": self.view.D, "step": 1, **({"time": self.t} if dated else {})}
         reached = dict.fromkeys(_reached(tree, {name: Fraction(number) for name, number in names.items()}, {}))
@@ -66,24 +62,17 @@ class Step(Encoder):
         return next((leaf for leaf in observed if self.observed(leaf) is None), None)
 
     def updated(self):
-        """Return the condition that the update leads from the previous state to the state of this step.
-
-        If the execution consists of numbers, the controller's own Python decides.
-        """
+        """If the execution consists of numbers, the controller's own Python decides."""
         if self.view.numeric:
             outcome = self.program.outcome(self.arguments())
             return outcome is not None and all(self.may_be(name, outcome[name]) for name in self.now)
         return self.becomes(self.controller.update)
 
     def may_be(self, name, outcome):
-        """Return whether a state variable has one of the values that the controller's own Python allows.
-
-        In a trace, True is stored as 1.
-        """
+        """In a trace, True is stored as 1."""
         return self.now[name] in (map(bool, outcome) if name in self.truths else outcome)
 
     def becomes(self, tree):
-        """Return the condition that the update, given as a tree, results in the state of this step."""
         match tree:
             case If(test, then, other):
                 condition = self.condition(test)
@@ -97,7 +86,6 @@ class Step(Encoder):
         raise TypeError(f"no update: {tree!r}")
 
     def becomes_one(self, name, tree):
-        """Return the condition of `becomes` for one state variable."""
         now = self.now[name]
         if name in self.truths:
             return either(self.condition(tree), equal(now, 1), equal(now, 0))
@@ -107,16 +95,10 @@ class Step(Encoder):
         return some([self.for_each_delay(name, option, option, self.lies) for option in options])
 
     def for_each_delay(self, name, low, high, holds):
-        """Return the formula of `holds` for a state variable and its two ends.
+        """Return the formula of `holds(name, low, high)` for a state variable and its ends; None is no end.
 
         If the ends read delays, the formula has a case for each delay. An unknown delay may be any nonnegative number
         of steps. If a delay is unknown, the state may also stay unchanged.
-
-        Args:
-            name: The name of the state.
-            low: A tree, or None for no lower end.
-            high: A tree, or None for no upper end.
-            holds: A function that takes the name and both ends, and returns a formula.
         """
         within = (part for end in (low, high) if end is not None for part in self.few_outside_tests(end))
         part = next((part for part in within if part not in self.chosen), None)
@@ -134,7 +116,6 @@ class Step(Encoder):
         return some([*cases, every(self.unknown(part), some(self.unchanged(name), anything))])
 
     def unknown(self, part):
-        """Return the condition that a delay is unknown."""
         return no(some([condition for condition, _ in self.readings(part)]))
 
     def lies(self, name, low, high):
@@ -148,7 +129,6 @@ class Step(Encoder):
         )
 
     def unchanged(self, name):
-        """Return the condition that a state variable keeps its previous value."""
         return equal(self.now[name], self.values[name])
 
     def opened(self, low, high, part, least):
@@ -161,10 +141,7 @@ class Step(Encoder):
         return self.controller.observations[next(leaves(part)).name].unbounded(self.view)
 
     def sends(self):
-        """Yield the laws that the window and the rate are the controller's results for the state of this step.
-
-        If the controller does not set the window or the rate, that quantity has a value which is no limit.
-        """
+        """If the controller does not set the window or the rate, that quantity has a value which is no limit."""
         self.values = {**self.values, **self.now}
         amounts = {"window": self.view.cwnd[self.t], "rate": self.view.r[self.t]}
         sent = self.controller.sent()
@@ -180,10 +157,7 @@ class Step(Encoder):
                 yield f"{name}_is_not_limited", self.t, self.limits_nothing(name)
 
     def part_of_sent(self):
-        """Return the first window or rate of a view of numbers that differs from the controller's, in parts of it.
-
-        Return 0 if no window or rate differs, or the controller's is not a number above 0.
-        """
+        """Return the view's first window or rate that differs from the controller's, in parts of it; 0 without one."""
         amounts = {"window": self.view.cwnd[self.t], "rate": self.view.r[self.t]}
         made = self.program.sends({**self.arguments(), **self.now})
         pairs = ((amounts[name], own) for name, own in zip(self.controller.sent(), made, strict=True))
@@ -200,7 +174,6 @@ class Step(Encoder):
         return view.S[t - view.R] + view.Ld[t] + view.cwnd[t] >= view.A[t - 1] + view.r[t]
 
     def is_sent(self, tree, amount):
-        """Return the condition that `amount` equals the value of a tree."""
         match tree:
             case If(test, then, other):
                 return either(self.condition(test), self.is_sent(then, amount), self.is_sent(other, amount))
@@ -218,10 +191,7 @@ class Step(Encoder):
         }
 
     def observation_value(self, name, back):
-        """Return the value of an observation as a number.
-
-        An unobserved value may take part in arithmetic, but comparisons with it do not hold.
-        """
+        """An unobserved value may take part in arithmetic, but comparisons with it do not hold."""
         observation = self.controller.observations[name]
         observed = observation.read(self.view, self.t - int(back)) if 0 <= back <= self.t else None
         if observation.few:
@@ -253,10 +223,7 @@ class Step(Encoder):
         return (yield from super().visit_Extreme(node))
 
     def visit_Binary(self, node):
-        """Encode a product.
-
-        If a factor is conditional, the product is, too, because the other factor may be a count of steps.
-        """
+        """If a factor is conditional, the product is, too, because the other factor may be a count of steps."""
         for chosen, factor in ((node.left, node.right), (node.right, node.left)):
             if node.op == "*" and isinstance(bare(chosen), If):
                 test, *branches = parts(bare(chosen))
@@ -268,10 +235,7 @@ class Step(Encoder):
         return (yield from super().visit_Binary(node))
 
     def product_of(self, node, branch, factor):
-        """Return the product of a branch and a factor.
-
-        Each call returns the same node, so a walk visits it only once.
-        """
+        """Each call returns the same node, so a walk visits it only once."""
         key = id(branch), id(factor)
         return self.products.setdefault(key, Binary("*", branch, factor, node.line))
 
@@ -299,10 +263,7 @@ class Step(Encoder):
         del self.chosen[part]
 
     def readings(self, tree):
-        """Return (condition, number) pairs, one for each possible value of the count.
-
-        No condition holds while the count is unknown.
-        """
+        """Yield (condition, number) for each possible value of the count; none holds while the count is unknown."""
         tree = bare(tree)
         if isinstance(tree, Name):
             return self.observed(tree)
@@ -353,7 +314,7 @@ class OpenStep(Step):
         return self.holds.setdefault(tree, boolean(f"{self.name}_{len(self.holds)}"))
 
     def readings(self, tree):
-        """Return no pairs. A state that depends on a delay may then take the value for any delay."""
+        """A state that depends on a delay may take the value for any delay."""
         return []
 
 
@@ -397,10 +358,7 @@ def _joined_if_known(op, left, right):
 
 
 def _extreme_of(pick, several):
-    """Return the ends of a maximum or minimum.
-
-    A term without a lower end does not affect the lower end of a maximum.
-    """
+    """A term without a lower end does not affect the lower end of a maximum."""
     lows, highs = zip(*several, strict=True)
     near, far = (lows, highs) if pick == "max" else (highs, lows)
     known = tuple(end for end in near if end is not None)
@@ -473,6 +431,5 @@ def _reached(tree, values, visited):
 
 
 def _truth(test, values):
-    """Return the outcome of a test if `values` decide the test; otherwise None."""
     decided = names(test) <= values.keys() and not any(isinstance(leaf, Past) for leaf in leaves(test))
     return value(test, values) if decided else None

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from ccmatic.base import BYTES, CONDITION, CONSTANTS, NUMBER, RATE, TIME, InputError, Unit, suggest, syntax_tree
+from ccmatic.language.beliefs import Belief, Observation, add_beliefs
+from ccmatic.language.observed_terms import TRUTH, TermReader
 from ccmatic.language.reader import parsed
 from ccmatic.language.scope import Meaning, Row
-from ccmatic.language.stateful.beliefs import Belief, Observation, add_beliefs
-from ccmatic.language.stateful.terms import TRUTH, TermReader
-from ccmatic.language.statements import assignment, first_line, is_constant, observation_of
+from ccmatic.language.source import assignment, first_line, is_constant, observation_of
 from ccmatic.language.tree import AnyOf, Between, Binary, Bounded, If, Impossible, Name, NextState, Number, Tree
 
 #: The units of state, by the names that declarations use.
@@ -72,7 +72,7 @@ class Declaration:
 
     @property
     def chosen(self) -> Tree:
-        """The initial value, as a tree, in a deployed sender. There, no solver chooses the initial value.
+        """The initial value, as a tree, in a deployed sender, where no solver chooses it.
 
         The value is the first of the allowed values, and the smallest value of a range. For an upper bound, the value
         is the last allowed value. If every value is allowed, the unit decides: ten packets (in bytes, or per R_m), one
@@ -87,15 +87,11 @@ class Declaration:
 
     @property
     def is_restricted(self) -> bool:
-        """Whether the controller's author restricts the initial value.
-
-        The author does not for `anything()` and for beliefs.
-        """
+        """The author does not restrict the value by `anything()`, nor that of a belief."""
         return self.kind != "anything" and not self.belief
 
     @property
     def is_upper(self) -> bool:
-        """Whether this state stores a belief that is an upper bound."""
         return bool(self.belief and self.belief.upper)
 
 
@@ -121,18 +117,7 @@ class Parts:
 def read_stateful(
     source: str, observations: Mapping[str, Observation], beliefs: Mapping[str, Belief], file: str | None = None
 ) -> Parts:
-    """Read a controller with state.
-
-    Args:
-        source: The text.
-        observations: The observations (`contracts.Observation`) that the controller may read, by name. A controller may
-            always read constants.
-        beliefs: The beliefs (`contracts.SenderBelief`) that the controller may read, by name.
-        file: The file of the source, for messages.
-
-    Raises:
-        InputError: If the source is no such controller.
-    """
+    """Read a controller with state; it may always read constants, besides the given observations and beliefs."""
     return parsed(source, file, _StatefulReader(source, observations, beliefs, file).parts)
 
 
@@ -143,12 +128,10 @@ def rate_line(source: str) -> int | None:
 
 
 def is_stateful(source: str) -> bool:
-    """Return whether a source is a controller with state, that is, whether it defines `send` or `update`."""
     return any(function.name in ("send", "update") for function in _functions(source))
 
 
 def _functions(source: str) -> list[ast.FunctionDef]:
-    """Return the functions of a source; an empty list if the source is not Python."""
     try:
         module = syntax_tree(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -188,7 +171,6 @@ class _StatefulReader(TermReader):
         return Parts(tuple(self.state.values()), update, window, rate, tuple(self.read))
 
     def statements(self, statements: list[ast.stmt]) -> dict[str, ast.FunctionDef]:
-        """Read the statements at module level. Return the functions by name."""
         functions: dict[str, ast.FunctionDef] = {}
         for statement in statements:
             match statement:
@@ -208,7 +190,7 @@ class _StatefulReader(TermReader):
         return functions
 
     def declare(self, statement: ast.AnnAssign) -> None:
-        """Read a declaration `NAME: UNIT = VALUE`."""
+        """Read `NAME: UNIT = VALUE`."""
         match statement:
             case ast.AnnAssign(target=ast.Name(id=name), annotation=ast.Name(id=unit), value=ast.expr() as value):
                 pass
@@ -225,7 +207,7 @@ class _StatefulReader(TermReader):
         )
 
     def initial(self, name: str, unit: Unit | str, node: ast.expr) -> tuple[str, tuple[Tree, ...]]:
-        """Return the restriction of an initial value: the kind of restriction, and its terms."""
+        """Return the kind of an initial value's restriction, and its terms."""
         match node:
             case ast.Constant(value=bool(truth)) if unit == CONDITION:
                 return "equal", (TRUTH[truth],)
@@ -250,7 +232,6 @@ class _StatefulReader(TermReader):
         return kind, terms
 
     def parameter_names(self, function: ast.FunctionDef) -> tuple[str, ...]:
-        """Return the parameters of a function: state, observations, beliefs and constants."""
         self.units |= {memory.name: memory.unit for memory in self.state.values()}
         names = super().parameter_names(function)
         for argument, name in zip(function.args.args, names, strict=True):
@@ -262,10 +243,7 @@ class _StatefulReader(TermReader):
         return names
 
     def unknown(self, name: str) -> str:
-        """Return a message that explains why a parameter is rejected.
-
-        The message suggests a term, or a declaration of state.
-        """
+        """Suggest a term, or a declaration of state."""
         expected = f"unknown parameter `{name}`, expected state, an observation, a belief or a constant"
         if name in _WRITTEN:
             return f"{expected}; for `{name}` write {_WRITTEN[name]}"
@@ -276,7 +254,7 @@ class _StatefulReader(TermReader):
         return f"{expected}; {suggestion}{declared}"
 
     def enter(self, function: ast.FunctionDef) -> tuple[tuple[str, ...], list[ast.stmt]]:
-        """Begin to read a function. At its beginning, only constants have meanings."""
+        """At the beginning of a function, only constants have meanings."""
         self.names = dict(self.constants)
         return self.begin(function)
 
@@ -299,10 +277,7 @@ class _StatefulReader(TermReader):
         return tree
 
     def send(self, function: ast.FunctionDef) -> tuple[Tree | None, Tree | None]:
-        """Read `send`.
-
-        Return the window and the rate. One of the two may be None. If so, it must be None on every path.
-        """
+        """Return the window and the rate. One of the two may be None; if so, on every path."""
         _, body = self.enter(function)
         tree = self.block(body, function)
         if len(self.sent) > 1:
@@ -311,7 +286,6 @@ class _StatefulReader(TermReader):
         return _picked(tree, "window") if "window" in sent else None, _picked(tree, "rate") if "rate" in sent else None
 
     def returned(self, statement: ast.Return) -> NextState:
-        """Read the returned window and rate, or one of them, by name."""
         self.count(statement)
         value = statement.value
         nodes = value.elts if isinstance(value, ast.Tuple) else [value] if value else []
@@ -384,12 +358,10 @@ class _StatefulReader(TermReader):
         self.names[name] = tree, memory.unit
 
     def bounds(self, memory: Declaration, low: ast.expr, high: ast.expr) -> tuple[Tree, Tree]:
-        """Read the smallest and the largest allowed value of state."""
         return self.in_unit(memory.name, memory.unit, low), self.in_unit(memory.name, memory.unit, high)
 
 
 def _picked(tree: Tree, name: str) -> Tree:
-    """Return the tree of the window or the tree of the rate, as `name` selects."""
     match tree:
         case If(test, then, other):
             return If(test, _picked(then, name), _picked(other, name))
@@ -399,7 +371,6 @@ def _picked(tree: Tree, name: str) -> Tree:
 
 
 def _assumed(statement: ast.stmt) -> ast.expr | None:
-    """Return the condition of `assume(condition)`; None for any other statement."""
     match statement:
         case ast.Expr(value=ast.Call(func=ast.Name(id="assume"), args=[condition], keywords=[])):
             return condition

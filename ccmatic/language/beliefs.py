@@ -10,12 +10,10 @@ from collections.abc import Iterable, Mapping
 from typing import Protocol, TypeVar
 
 from ccmatic.base import InputError, Unit, syntax_tree
-from ccmatic.language.statements import after_docstring, is_target, targets
+from ccmatic.language.source import after_docstring, is_target, targets
 
 
 class Observation(Protocol):
-    """An observation, in the form in which a model declares it: `contracts.Observation`."""
-
     @property
     def name(self) -> str: ...
 
@@ -30,8 +28,6 @@ class Observation(Protocol):
 
 
 class Belief(Protocol):
-    """A belief, in the form in which a model declares it: `contracts.SenderBelief`."""
-
     @property
     def name(self) -> str: ...
 
@@ -63,22 +59,10 @@ def observations_and_beliefs(observations: Mapping[str, S]) -> tuple[dict[str, S
 
 
 def add_beliefs(module: ast.Module, beliefs: Mapping[str, B], file: str | None = None) -> dict[str, B]:
-    """Add the beliefs that a source reads to its syntax tree, as if the source contained their programs.
+    """Add the programs of the beliefs that a source reads to its syntax tree, and return these beliefs by name.
 
     The function adds no belief that the source itself declares. If a belief reads another belief, the other belief's
-    program comes first.
-
-    Args:
-        module: The syntax tree of the source, which the function changes.
-        beliefs: The model's beliefs (`contracts.SenderBelief`), by name.
-        file: The file of the source, for messages.
-
-    Returns:
-        The added beliefs, by name.
-
-    Raises:
-        InputError: If a function of the source assigns to a name from a belief's program, or uses such a name without a
-            parameter of this name.
+    program comes first. The source may not assign to a name from a belief's program.
     """
     functions = {each.name: each for each in module.body if isinstance(each, ast.FunctionDef)}
     declared = {name for statement in module.body if (name := _declared(statement))}
@@ -107,7 +91,6 @@ def _add(parts: dict[str, ast.Module], arguments: Iterable[ast.arg], beliefs: Ma
 
 
 def _declared(statement: ast.stmt) -> str | None:
-    """Return the name of the state that a statement declares; None if the statement is no declaration."""
     match statement:
         case ast.AnnAssign(target=ast.Name(id=name)):
             return name
@@ -115,7 +98,6 @@ def _declared(statement: ast.stmt) -> str | None:
 
 
 def _update(part: ast.Module) -> ast.FunctionDef:
-    """Return the last statement of a belief's source, which is its function."""
     *_, update = part.body
     if not isinstance(update, ast.FunctionDef):
         raise TypeError(f"no function: {ast.unparse(update)}")

@@ -8,7 +8,7 @@ from math import ceil
 from ccmatic.base import CONDITION, InputError, TooShort
 from ccmatic.language import AnyOf, Between, Bounded, If, Impossible, Name, NextState, Walker, bare, names, parts
 from ccmatic.logic import choice, either, equal, every, implies, linear, no, some
-from ccmatic.worlds.formula.step import Step
+from ccmatic.worlds.step import Step
 
 
 def forever(controller, view, decides):
@@ -17,15 +17,8 @@ def forever(controller, view, decides):
     In a period, each state variable returns to its value or grows by some number. In every later period, the state and
     the observations grow by the same numbers again. If each relevant comparison has the same outcome, the controller
     repeats its actions in the next period. For this to last for ever, the difference between the two sides of each
-    comparison stays constant, or moves away from the value at which the outcome changes.
-
-    Args:
-        controller: The controller.
-        view: The execution, a FlowView with a period.
-        decides: The first step at which the controller decides.
-
-    Raises:
-        InputError: If the last period begins before the controller decides.
+    comparison stays constant, or moves away from the value at which the outcome changes. The period begins at or after
+    `decides`, the first step at which the controller decides.
     """
     end = view.horizon - 1
     begin = end - view.period
@@ -70,10 +63,7 @@ def _growths(controller, view, begin, end):
 
 
 class _Onward(Step):
-    """A step of the last period, together with the corresponding steps in all later periods.
-
-    `growths` has the growth of each number by name.
-    """
+    """A step of the last period, with the corresponding steps in all later periods; `growths` is by name."""
 
     def __init__(self, controller, view, t, growths):
         super().__init__(controller, view, t, None)
@@ -213,7 +203,6 @@ class _Later(Walker):
         return (yield from self.growth_of_choice(node.test, node.then, node.other))
 
     def growth_of_choice(self, test, then, other):
-        """Describe the value of `then if test else other`."""
         condition, stays = self.step.condition(test), (yield test)
         if isinstance(condition, bool):
             growth, holds = yield then if condition else other

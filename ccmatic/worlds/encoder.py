@@ -11,12 +11,7 @@ _COMPARE = {**ORDER, "==": equal, "!=": lambda left, right: no(equal(left, right
 
 
 class Encoder(VectorWalker):
-    """Encodes trees of `ccmatic.language.tree`, given a term or a number for each parameter. R_m and D must be numbers.
-
-    Raises:
-        InputError: If a reachable division by 0, or a term that is not linear, is encoded. The methods raise it, with
-            the line.
-    """
+    """Encodes trees of `ccmatic.language.tree`, given a term or a number for each name; R_m and D are numbers."""
 
     WORLD = "linear formula"
 
@@ -26,7 +21,6 @@ class Encoder(VectorWalker):
 
     @property
     def values(self):
-        """The terms or numbers of all names."""
         return self._values
 
     @values.setter
@@ -35,13 +29,6 @@ class Encoder(VectorWalker):
         self.forget()
 
     def body(self, tree, rate, floor):
-        """Return the formula `rate` = max(floor, the result of a body).
-
-        Args:
-            tree: The tree of the body.
-            rate: The term of the rate.
-            floor: The term of the smallest rate.
-        """
         if not isinstance(tree, If):
             return self.leaf(tree, rate, floor)
         test = self.condition(tree.test)
@@ -52,11 +39,7 @@ class Encoder(VectorWalker):
         )
 
     def leaf(self, tree, rate, floor):
-        """Return the formula of `body` for the tree at the end of a path.
-
-        For `between(low, high)`, the rate is any value from low to high. If the floor exceeds high, the rate is the
-        floor.
-        """
+        """For `between(low, high)`, the rate is any value from low to high; the floor if it exceeds high."""
         if not isinstance(tree, Between):
             return self.at_least(floor, self.form(tree), rate)
         low, high = self.form(tree.low), self.form(tree.high)
@@ -64,10 +47,9 @@ class Encoder(VectorWalker):
         return some(low > high, within)
 
     def unordered(self, tree, reached=()):
-        """Yield (condition, line) for each `between(low, high)`.
+        """Yield (condition, line) for each `between(low, high)`: execution reaches this line with low > high.
 
-        The condition states that execution reaches this line with low > high. Branches that numbers exclude are
-        skipped, so these branches may divide by 0.
+        Branches that numbers exclude are skipped, so these branches may divide by 0.
         """
         if isinstance(tree, If):
             test = self.condition(tree.test)
@@ -87,15 +69,12 @@ class Encoder(VectorWalker):
         return is_max(rate, (True, floor), (True, form))
 
     def form(self, tree):
-        """Return the linear term of a tree. For a vector, return a tuple of terms."""
         return self.walk(tree)
 
     def condition(self, tree):
-        """Return the formula of a condition; True or False if numbers decide the condition."""
         return self.walk(tree)
 
     def difference(self, tree):
-        """Return the left side of a Comparison minus its right side."""
         return self.form(tree.left) - self.form(tree.right)
 
     def visit_Number(self, node):
@@ -140,7 +119,7 @@ class Encoder(VectorWalker):
         return _COMPARE[node.op](left, right)
 
     def visit_Logic(self, node):
-        """Join the conditions. As in Python, evaluation stops at the first condition that decides the result."""
+        """As in Python, evaluation stops at the first condition that decides the result."""
         is_and, undecided = node.op == "and", []
         for part in node.parts:
             condition = yield part
@@ -157,7 +136,7 @@ class Encoder(VectorWalker):
         return _weighted(weights, vector, bias)
 
     def product(self, node, left, right):
-        """Return left·right for a linear term and a number, in either order. Error messages name the line of `node`."""
+        """Return left·right for a linear term and a number, in either order."""
         if left.coefficients:
             left, right = right, left
         if left.coefficients:
@@ -165,7 +144,7 @@ class Encoder(VectorWalker):
         return right * left.constant
 
     def quotient(self, node, left, right):
-        """Return left/right for a linear term and a nonzero number. Error messages name the line of `node`."""
+        """Return left/right for a linear term and a nonzero number."""
         if right.coefficients:
             self.refuse(node, f"`{text(node)}` is a division by an unknown, which has no {self.WORLD}")
         if right.constant == 0:
@@ -186,9 +165,7 @@ def _weighted(row, vector, bias):
 def keeps_sign(here, further):
     """Return whether a linear term has the same sign for all larger values of an unknown, which grows in equal steps.
 
-    Args:
-        here: The term for the smallest value of the unknown.
-        further: The term for the next value.
+    `here` is the term for the unknown's smallest value, `further` for its next value.
     """
     step = further - here
     if step.coefficients:

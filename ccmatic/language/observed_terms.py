@@ -6,14 +6,15 @@ and laws with bounds.
 
 import ast
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import partial, reduce
 
 from ccmatic.base import CONSTANTS, NUMBER, TIME, Unit
+from ccmatic.language.beliefs import Belief, Observation
+from ccmatic.language.passes import First
 from ccmatic.language.reader import KNOWN, Reader
 from ccmatic.language.scope import Meaning, Term, as_condition, as_term
-from ccmatic.language.stateful.beliefs import Belief, Observation
 from ccmatic.language.tree import (
     AnyOf,
     Between,
@@ -41,8 +42,6 @@ _BOUNDED = "a law between bounds: `window = bounded(law, low, high)`"
 
 
 class TermReader(Reader):
-    """A reader of terms over a sender's observations."""
-
     def __init__(
         self, source: str, observations: Mapping[str, Observation], beliefs: Mapping[str, Belief], file: str | None
     ) -> None:
@@ -53,12 +52,20 @@ class TermReader(Reader):
         self.reserved |= {"any_of", "bounded", "cbrt", "max_over", "min_over"}
         self.in_law = False
         few = frozenset(each.name for each in observations.values() if each.few)
-        self.few, self.choice_with_few = _Few(few).walk, _ChoiceWithFew(few).walk
-        self.product_with_few = _ProductWithFew(few, self.is_known).walk
-        self.has_root, self.has_choice = _Has(Function).walk, _Has(If).walk
+        self.few = _Few(few).walk
+        self.choice_with_few = First(lambda node: isinstance(node, If) and self.few(node, True)).walk
+        self.product_with_few = First(self._multiplies_few).walk
+        self.has_root = First(lambda node: isinstance(node, Function)).walk
+        self.has_choice = First(lambda node: isinstance(node, If)).walk
+
+    def _multiplies_few(self, node: Tree) -> bool:
+        """Return whether a node multiplies a count of whole steps by an unknown term."""
+        if not isinstance(node, Binary) or node.op != "*":
+            return False
+        factors = (node.left, node.right), (node.right, node.left)
+        return any(self.few(one, True) and not self.is_known(other) for one, other in factors)
 
     def in_unit(self, name: str, unit: Unit | str, node: ast.expr) -> Tree:
-        """Read a term that may be assigned to a state variable of this unit."""
         tree, term_unit = self.expression(node)
         if term_unit not in (None, unit):
             self.fail(node, f"sets `{name}` ({unit}) to `{ast.unparse(node)}` ({term_unit}), expected the same unit")
@@ -67,10 +74,7 @@ class TermReader(Reader):
         return self.whole(node, tree)
 
     def check_time(self, name: str, unit: Unit | str, node: ast.expr, tree: Tree, few: str) -> None:
-        """Raise InputError unless a term that reads a delay may be assigned to a state variable of unit `time`.
-
-        The term may grow linearly with the delay, or may be a maximum or minimum of such terms.
-        """
+        """State of unit `time` may only grow linearly with a delay, or be a maximum or minimum of such terms."""
         refused = f"sets `{name}` by `{few}`, which is not always known"
         if unit != TIME:
             self.fail(node, f"{refused}; expected `{few}` in a comparison, or in state of unit `time`")
@@ -191,10 +195,9 @@ class TermReader(Reader):
         return super().condition(node)
 
     def comparison(self, node: ast.Compare) -> Tree:
-        """Read a comparison.
+        """A comparison that reads an unknown observation is false.
 
-        Some observations are sometimes unknown. A comparison that reads an unknown observation is false. Therefore, the
-        whole comparison must read the observation, and not only one branch of a conditional term.
+        Therefore, the whole comparison must read the observation, and not only one branch of a conditional term.
         """
         tree = super().comparison(node)
         if few := self.choice_with_few(tree):
@@ -205,11 +208,7 @@ class TermReader(Reader):
         return self.read_names(tree) <= {*KNOWN, "step"}
 
     def is_factor(self, tree: Tree) -> bool:
-        """Return whether an unknown term may be multiplied by the given term.
-
-        Factors are known numbers, counts of whole steps (because these have finitely many values), and conditional
-        terms whose branches are factors.
-        """
+        """Factors are known numbers, counts of whole steps, which have finitely many values, and choices of factors."""
         tree = bare(tree)
         if isinstance(tree, If):
             return self.is_factor(tree.then) and self.is_factor(tree.other)
@@ -243,62 +242,3 @@ class _Few(Walker[str | None]):
             if name := (yield part, in_tests):
                 return name
         return None
-
-
-class _ChoiceWithFew(Walker[str | None]):
-    """Finds the name of a count of whole steps that some `then if test else other` inside a term reads."""
-
-    def __init__(self, few: frozenset[str]) -> None:
-        super().__init__()
-        self.few = _Few(few).walk
-
-    def visit_If(self, node: If) -> str | None:
-        return self.few(node, True)
-
-    def visit_object(self, node: Tree) -> Visit[str | None]:
-        for part in parts(node):
-            if name := (yield part):
-                return name
-        return None
-
-    visit_Function = visit_object
-
-
-class _ProductWithFew(Walker[bool]):
-    """Decides whether a term multiplies a count of whole steps by an unknown term."""
-
-    def __init__(self, few: frozenset[str], is_known: Callable[[Tree], bool]) -> None:
-        super().__init__()
-        self.few, self.is_known = _Few(few).walk, is_known
-
-    def visit_Binary(self, node: Binary) -> Visit[bool]:
-        factors = (node.left, node.right), (node.right, node.left)
-        if node.op == "*" and any(self.few(one, True) and not self.is_known(other) for one, other in factors):
-            return True
-        return (yield node.left) or (yield node.right)
-
-    def visit_object(self, node: Tree) -> Visit[bool]:
-        for part in parts(node):
-            if (yield part):
-                return True
-        return False
-
-    visit_Function = visit_object
-
-
-class _Has(Walker[bool]):
-    """Decides whether a tree contains a node of a given class."""
-
-    def __init__(self, kind: type[Tree]) -> None:
-        super().__init__()
-        self.kind = kind
-
-    def visit_object(self, node: Tree) -> Visit[bool]:
-        if isinstance(node, self.kind):
-            return True
-        for part in parts(node):
-            if (yield part):
-                return True
-        return False
-
-    visit_Function = visit_object
