@@ -28,74 +28,46 @@ PACKET = 1500
 
 @dataclass(frozen=True)
 class NetworkParameters:
-    """The parameters with which a network explains packets.
+    """The parameters with which a network explains packets."""
 
-    Attributes:
-        jitter: D in ns.
-        propagation: The propagation delay in ns. With two clocks, it includes the offset between the clocks.
-        rate: The rate in bit/s: of the bottleneck, or of a policer's tokens.
-        size: The buffer or the bucket in bytes; None for an infinite buffer.
-        parameters: Further parameters by name. Each name ends in the unit: bytes, bits_per_second, or ns.
-    """
-
-    jitter: int
-    propagation: int
-    rate: int
-    size: int | None
+    jitter: int  #: D in ns.
+    propagation: int  #: The propagation delay in ns. With two clocks, it includes the offset between the clocks.
+    rate: int  #: The rate in bit/s: of the bottleneck, or of a policer's tokens.
+    size: int | None  #: The buffer or the bucket in bytes; None for an infinite buffer.
+    #: Further parameters by name. Each name ends in the unit: bytes, bits_per_second, or ns.
     parameters: dict = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Break:
-    """The first packet that a network does not explain.
+    """The first packet that a network does not explain."""
 
-    Attributes:
-        packet: The number of the packet in order of sending, from 1.
-        line: The line of the packet in the file.
-        law: The behaviour of the packet, in words, that no parameters of the network allow.
-    """
-
-    packet: int
-    line: int
-    law: str
+    packet: int  #: The number of the packet in order of sending, from 1.
+    line: int  #: The line of the packet in the file.
+    law: str  #: The behaviour of the packet, in words, that no parameters of the network allow.
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """The answer for one network.
+    """The answer for one network."""
 
-    Attributes:
-        network: The name of the network.
-        explains: Whether the network explains every packet; None if the search did not decide.
-        found: The NetworkParameters, if the network explains every packet; otherwise None.
-        breaks: The Break, if the network does not explain every packet; otherwise None.
-        on: The network as a text for `--on`; None if the network does not explain the log, or if `--on` cannot express
-            it.
-        note: A sentence about the answer, or an empty text.
-    """
-
-    network: str
-    explains: bool | None
+    network: str  #: The name of the network.
+    explains: bool | None  #: Whether the network explains every packet; None if the search did not decide.
+    #: The NetworkParameters, if the network explains every packet; otherwise None.
     found: NetworkParameters | None = None
-    breaks: Break | None = None
+    breaks: Break | None = None  #: The Break, if the network does not explain every packet; otherwise None.
+    #: The network as a text for `--on`; None if the network does not explain the log, or if `--on` cannot express it.
     on: str | None = None
-    note: str = ""
+    note: str = ""  #: A sentence about the answer, or an empty text.
 
 
 @dataclass(frozen=True)
 class Explanations:
-    """A log, and the answer for each network, with the simplest network first.
+    """A log, and the answer for each network, with the simplest network first."""
 
-    Attributes:
-        log: The PacketLog.
-        rtt: R_m in ns.
-        jitter: The largest allowed jitter in ns.
-        answers: The Explanations.
-    """
-
-    log: PacketLog
-    rtt: int
-    jitter: int
+    log: PacketLog  #: The PacketLog.
+    rtt: int  #: R_m in ns.
+    jitter: int  #: The largest allowed jitter in ns.
     answers: tuple
 
     @property
@@ -108,30 +80,14 @@ class Explanations:
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of an explanation.
+    """The limits of an explanation."""
 
-    Attributes:
-        jitter: The largest jitter in ns.
-        rtt: R_m in ns.
-        known: Whether the user gave R_m. Otherwise R_m is the smallest delay in the log.
-    """
-
-    jitter: int
-    rtt: int
-    known: bool = False
+    jitter: int  #: The largest jitter in ns.
+    rtt: int  #: R_m in ns.
+    known: bool = False  #: Whether the user gave R_m. Otherwise R_m is the smallest delay in the log.
 
 
 def explain(log, rtt=None, jitter=None):
-    """Return the Explanations of a log.
-
-    Args:
-        log: The PacketLog.
-        rtt: R_m in seconds. By default, R_m is the smallest delay in the log.
-        jitter: The largest jitter of an explanation, as text such as "4ms" or "1/4rtt". By default, it is JITTER · R_m.
-
-    Raises:
-        InputError: The log lacks the sending time of a packet.
-    """
     if not all_dated(log):
         raise InputError(
             "the log does not say when some packets were sent, and --explain requires it; expected a log with the "
@@ -483,34 +439,26 @@ def _jitter(found):
 
 
 def _decimal(number, places):
-    """Return number · 10^-places as an exact decimal."""
+    """Return number · 10^-places in exact digits."""
     whole, rest = divmod(number, 10**places)
     return f"{whole}.{rest:0{places}d}".rstrip("0").rstrip(".")
 
 
 @dataclass(frozen=True)
 class Network:
-    """A kind of network.
+    """A kind of network."""
 
-    Attributes:
-        explain: A function from Arrivals and Limits to NetworkParameters, or None. With `any_will_do`, it may return
-            any suitable parameters.
-        on: A function from NetworkParameters and Limits to the network as a text for `--on`; None if `--on` cannot
-            express the network.
-        note: The reason why `--on` cannot express the network, if any.
-        special: The names of the networks that are special cases of this one.
-        sends_always: Whether the network explains only logs of senders that never pause.
-        store: The noun for the field `size` of NetworkParameters.
-        marks: Whether the network marks packets.
-    """
-
+    #: A function from Arrivals and Limits to NetworkParameters, or None. With `any_will_do`, it may return any suitable
+    #: parameters.
     explain: Callable
+    #: A function from NetworkParameters and Limits to the network as a text for `--on`; None if `--on` cannot express
+    #: the network.
     on: Callable | None = None
-    note: str = ""
-    special: tuple = ()
-    sends_always: bool = False
-    store: str = Model.store
-    marks: bool = False
+    note: str = ""  #: The reason why `--on` cannot express the network, if any.
+    special: tuple = ()  #: The names of the networks that are special cases of this one.
+    sends_always: bool = False  #: Whether the network explains only logs of senders that never pause.
+    store: str = Model.store  #: The noun for the field `size` of NetworkParameters.
+    marks: bool = False  #: Whether the network marks packets.
 
 
 _CONSTANT, _PAUSES, _POLICER = "constant rate", "constant rate, pausing sender", "token-bucket policer"

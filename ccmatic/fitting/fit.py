@@ -26,27 +26,18 @@ class Fit:
     """The jitter and the link rate with which a model explains a log.
 
     The arrays have one element per window with at least FEWEST delivered packets.
-
-    Attributes:
-        model: The name of the model.
-        jitter: The smallest jitter, in seconds, that explains the whole log.
-        rate: The lowest rate C that the search found for this jitter, in bytes per second; inf if every finite rate
-            needs more jitter.
-        length: The length of a window in seconds.
-        numbers: The number of each window. Window 0 begins at the first delivery.
-        packets: The number of packets in each window.
-        jitters: The smallest jitter, in seconds, that explains each window.
-        rates: The rate C of each window in bytes per second, found like `rate`.
     """
 
-    model: str
-    jitter: float
+    model: str  #: The name of the model.
+    jitter: float  #: The smallest jitter, in seconds, that explains the whole log.
+    #: The lowest rate C that the search found for this jitter, in bytes per second; inf if every finite rate needs more
+    #: jitter.
     rate: float
-    length: float
-    numbers: np.ndarray
-    packets: np.ndarray
-    jitters: np.ndarray
-    rates: np.ndarray
+    length: float  #: The length of a window in seconds.
+    numbers: np.ndarray  #: The number of each window. Window 0 begins at the first delivery.
+    packets: np.ndarray  #: The number of packets in each window.
+    jitters: np.ndarray  #: The smallest jitter, in seconds, that explains each window.
+    rates: np.ndarray  #: The rate C of each window in bytes per second, found like `rate`.
 
     @property
     def begin(self):
@@ -66,39 +57,26 @@ class Fit:
 
 @dataclass(frozen=True, eq=False)
 class Queues:
-    """The queue at the bottleneck, as a model computes it.
+    """The queue at the bottleneck, as a model computes it."""
 
-    Attributes:
-        model: The name of the model.
-        longest: The longest queue, in bytes, ahead of a packet that was delivered.
-        at_losses: The queue, in bytes, when each lost packet arrived.
-    """
-
-    model: str
-    longest: float
-    at_losses: np.ndarray
+    model: str  #: The name of the model.
+    longest: float  #: The longest queue, in bytes, ahead of a packet that was delivered.
+    at_losses: np.ndarray  #: The queue, in bytes, when each lost packet arrived.
 
 
 @dataclass(frozen=True, eq=False)
 class FitResult:
-    """A log and the results of its fit.
+    """A log and the results of its fit."""
 
-    Attributes:
-        log: The PacketLog.
-        rtt: R_m in seconds.
-        horizon: T; a window has T-1 steps.
-        fits: One Fit per model.
-        queues: The Queues of the first model that has a finite rate and whose logs.py has `departures`. None if there
-            is no such model, or if the log has no sending times.
-        offset: The seconds by which the receiver's clock is ahead, if R_m is the shortest delay. None if the log comes
-            from one clock.
-    """
-
-    log: PacketLog
-    rtt: float
-    horizon: int
-    fits: tuple
+    log: PacketLog  #: The PacketLog.
+    rtt: float  #: R_m in seconds.
+    horizon: int  #: T; a window has T-1 steps.
+    fits: tuple  #: One Fit per model.
+    #: The Queues of the first model that has a finite rate and whose logs.py has `departures`. None if there is no such
+    #: model, or if the log has no sending times.
     queues: "Queues | None"
+    #: The seconds by which the receiver's clock is ahead, if R_m is the shortest delay. None if the log comes from one
+    #: clock.
     offset: float | None
 
     @property
@@ -108,21 +86,6 @@ class FitResult:
 
 
 def fit(log, models=MODELS, horizon=10, rtt=None):
-    """Fit models to a PacketLog.
-
-    Args:
-        log: The PacketLog.
-        models: The names of the models.
-        horizon: T; a window has T-1 steps.
-        rtt: R_m, which is the length of a step, in seconds. By default, R_m is the shortest delay in the log.
-
-    Returns:
-        The FitResult, with the log and its fits.
-
-    Raises:
-        InputError: If fewer than FEWEST packets of the log were delivered, no R_m follows from the log, or a model's
-            link cannot be fitted.
-    """
     kept = log.kept()
     if len(kept.sent) < FEWEST:
         raise InputError(f"{len(kept.sent)} packet is delivered; expected {FEWEST} at least", log.source)

@@ -21,21 +21,9 @@ TOGETHER = 2**16
 def least(log, model, starts, ends, resolution=RESOLUTION):
     """Return the smallest jitter that explains each part of a log, with the link rate that is best for the part.
 
-    With one clock, the propagation delay is at least 0. With two clocks, it may have any value.
-
-    Args:
-        log: A PacketLog without losses.
-        model: The Model.
-        starts: The first packet of each part.
-        ends: The position after the last packet of each part. A part has at least two packets.
-        resolution: The precision of the jitter in seconds.
-
-    Returns:
-        Two arrays of the length of `starts`. The first has the jitter in seconds. The second has the lowest rate, in
-        bytes per second, that the search found for this jitter. The rate is inf if every finite rate needs more jitter.
-
-    Raises:
-        InputError: If the model has no jitter or no file logs.py.
+    With one clock, the propagation delay is at least 0. With two clocks, it may have any value. A part of a log has at
+    least two packets. The jitter is in seconds. The rate, in bytes per second, is the lowest that the search found for
+    this jitter; it is inf if every finite rate needs more jitter.
     """
     needed, lowered = _jitter_function(model), _propagation_floor(log, model)
     order = np.argsort(ends - starts, kind="stable")
@@ -46,15 +34,7 @@ def least(log, model, starts, ends, resolution=RESOLUTION):
 
 
 def unlimited(log, model):
-    """Return the jitter in seconds that a log needs if C is unlimited, so that no packet waits.
-
-    Args:
-        log: A PacketLog without losses.
-        model: The Model.
-
-    Raises:
-        InputError: If the model has no jitter or no file logs.py.
-    """
+    """Return the jitter in seconds that a log needs if C is unlimited, so that no packet waits."""
     part = rows(log, np.array([0]), np.array([len(log.sent)]))
     return float(_jitter_function(model)(part, np.zeros(1))[0][0])
 

@@ -11,24 +11,14 @@ PARTS, MOST, BURST = 10_000, Fraction(1, 10), 10
 
 @dataclass(frozen=True)
 class RandomLoss:
-    """A bound on losses: of the bytes sent in any interval, at most share · bytes + burst are lost.
+    """A bound on losses: of the bytes sent in any interval, at most share · bytes + burst are lost."""
 
-    Attributes:
-        share: The share of bytes that may be lost, a multiple of 1/PARTS.
-        burst: The number of further bytes that may be lost.
-    """
-
-    share: Fraction
-    burst: int
+    share: Fraction  #: The share of bytes that may be lost, a multiple of 1/PARTS.
+    burst: int  #: The number of further bytes that may be lost.
 
 
 def front(size, lost):
-    """Return the RandomLosses that explain a log's losses: the smallest share for each burst of whole packets.
-
-    Args:
-        size: int64 (n,), the bytes of each packet, in the order sent.
-        lost: bool (n,), whether each packet is lost.
-    """
+    """Return the RandomLosses that explain a log's losses: the smallest share for each burst of whole packets."""
     packet = int(size.max())
     found = [RandomLoss(_least_share(size, lost, count * packet), count * packet) for count in range(1, BURST + 1)]
     return [

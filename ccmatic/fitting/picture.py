@@ -8,15 +8,7 @@ COLOURS = (JITTER, BELIEF, NETWORK, PROBE)
 
 
 def draw(fitted, path):
-    """Draw a fit to a file.
-
-    Args:
-        fitted: The FitResult.
-        path: The file to write. The suffix of its name selects PNG, SVG or PDF.
-
-    Raises:
-        InputError: If the drawing cannot be made.
-    """
+    """Draw a fit to a file."""
     with traces.figure(path, (8, 4.8)) as figure:
         upper, lower = figure.subplots(2, sharex=True)
         panels = {"Least jitter D (ms), and R_m": upper, "Link rate C that gives it (Mbit/s)": lower}

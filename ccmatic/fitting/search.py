@@ -19,21 +19,13 @@ STEPS = 20
 
 @dataclass(frozen=True)
 class Point:
-    """An evaluated point of the function, with the nearest places on its left and right where its lines reach a level.
+    """An evaluated point of the function, with the nearest places on both sides where its lines reach a level."""
 
-    Attributes:
-        x: The argument of the function.
-        value: The function's value at x.
-        level: The level, which is at most `value`.
-        left: The place left of x where the lines have fallen to the level.
-        right: The place right of x where the lines have fallen to the level.
-    """
-
-    x: float
-    value: float
-    level: float
-    left: float
-    right: float
+    x: float  #: The argument of the function.
+    value: float  #: The function's value at x.
+    level: float  #: The level, which is at most `value`.
+    left: float  #: The place left of x where the lines have fallen to the level.
+    right: float  #: The place right of x where the lines have fallen to the level.
 
     def chord(self, x, foot):
         """Return the value at x of the chord from this point to a foot, `left` or `right`. x lies between both."""
@@ -44,19 +36,12 @@ class Point:
 
 @dataclass(order=True)
 class Cell:
-    """The interval between two neighbouring evaluated points.
+    """The interval between two neighbouring evaluated points."""
 
-    Attributes:
-        bound: A lower bound on all values of the function in the interval.
-        begin: The point at the left end.
-        end: The point at the right end.
-        next: The argument at which to evaluate the function next.
-    """
-
-    bound: float
-    begin: Point = field(compare=False)
-    end: Point = field(compare=False)
-    next: float = field(compare=False)
+    bound: float  #: A lower bound on all values of the function in the interval.
+    begin: Point = field(compare=False)  #: The point at the left end.
+    end: Point = field(compare=False)  #: The point at the right end.
+    next: float = field(compare=False)  #: The argument at which to evaluate the function next.
 
     @staticmethod
     def between(begin, end, least):

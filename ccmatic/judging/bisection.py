@@ -7,11 +7,7 @@ from ccmatic.judging import subjects
 
 
 def released(subject: str) -> tuple[str, ...]:
-    """Return the released versions of a subject's stack, oldest first.
-
-    Raises:
-        InputError: If the stack has no released versions, or its registry does not answer.
-    """
+    """Return the released versions of a subject's stack, oldest first."""
     adaptor = subjects.subject(subject).adaptor
     versions = getattr(adaptor, "versions", None)
     if versions is None:
@@ -21,11 +17,6 @@ def released(subject: str) -> tuple[str, ...]:
 
 
 def between(versions: Sequence[str], first: str, last: str) -> list[str]:
-    """Return the versions from `first` to `last`, in order.
-
-    Raises:
-        InputError: If one of the two versions is unknown, or if the first comes after the last.
-    """
     for version in (first, last):
         if version not in versions:
             raise InputError(f"there is no version '{shown(version)}'; {suggest(version, versions)}")
@@ -36,14 +27,9 @@ def between(versions: Sequence[str], first: str, last: str) -> list[str]:
 
 
 def first_other(versions: Sequence[str], breaks: Callable[[str], bool]) -> tuple[str, str]:
-    """Return two neighbouring versions with different verdicts: the last with the old verdict, the first with the new.
+    """Return two neighbouring versions with different verdicts: the last with the old one, the first with the new one.
 
-    Args:
-        versions: Versions in order. If the verdict changes several times, the result may be any of these changes.
-        breaks: A function that returns whether a version breaks the rule.
-
-    Raises:
-        InputError: If the first and the last version have the same verdict.
+    If the verdict changes several times, the result may be any of these changes.
     """
     low, high = 0, len(versions) - 1
     before = breaks(versions[low])

@@ -29,11 +29,7 @@ _CONTROLLERS = Path(__file__).parent / "adaptors" / "controllers"
 
 
 def cache() -> Path:
-    """Return the folder of all builds, and create it if necessary. Users may delete this folder at any time.
-
-    Raises:
-        InputError: If the folder cannot be created.
-    """
+    """Return the folder of all builds, and create it if necessary. Users may delete this folder at any time."""
     home = os.environ.get("XDG_CACHE_HOME")
     folder = (Path(home) if home and Path(home).is_absolute() else Path.home() / ".cache") / "ccmatic" / "judge"
     try:
@@ -47,14 +43,6 @@ def built(name: str, inputs: Iterable[str | Path], make: Callable[[Path], None])
     """Return a folder of the cache.
 
     If the folder does not exist, build it under another name, and rename it at the end.
-
-    Args:
-        name: The beginning of the folder's name.
-        inputs: Everything on which the build depends: texts, and files, whose content counts.
-        make: A function that writes the build to an empty folder.
-
-    Raises:
-        InputError: If the build fails.
     """
     digest = hashlib.sha256()
     for part in inputs:
@@ -79,50 +67,27 @@ def path_library() -> Path:
     """Return the folder of path.h, controller.h and the static library libccmatic_path.a. Build it if necessary.
 
     Programs that link the library need the option `-ldl` before glibc 2.34.
-
-    Raises:
-        InputError: If there is no C compiler.
     """
     return built("path", [*_compiler(), *_sources()], _make_path)
 
 
 def controller_program() -> Path:
-    """Return the program that runs controllers of shared libraries alone, under a sender of RFC 9002.
-
-    Raises:
-        InputError: If there is no C compiler.
-    """
+    """Return the program that runs controllers of shared libraries alone, under a sender of RFC 9002."""
     return _controllers() / "controllers"
 
 
 def controller_library() -> Path:
-    """Return the same code as a shared library, for controllers that are written in Python.
-
-    Raises:
-        InputError: If there is no C compiler.
-    """
+    """Return the same code as a shared library, for controllers that are written in Python."""
     return _controllers() / "controllers.so"
 
 
 def controller_command(library: Path) -> tuple[str, ...]:
-    """Return the command that runs the controllers of a shared library, whose functions controller.h declares.
-
-    Raises:
-        InputError: If there is no C compiler.
-    """
+    """Return the command that runs the controllers of a shared library, whose functions controller.h declares."""
     return str(controller_program()), str(library)
 
 
 def shared_library(name: str, sources: dict[str, str]) -> Path:
-    """Return the folder of a shared library NAME.so that is built from C sources with the functions of controller.h.
-
-    Args:
-        name: The name of the library, and of its main file NAME.c among the sources.
-        sources: The texts of the files by name.
-
-    Raises:
-        InputError: If there is no C compiler, or the compiler rejects the code.
-    """
+    """Return the folder of a shared library NAME.so that is built from C sources with the functions of controller.h."""
     header = Path(str(include_folder())) / "controller.h"
 
     def make(folder: Path) -> None:
@@ -139,13 +104,6 @@ def exported_library(controller: str, choice: str) -> Path:
     """Return the shared library of a shipped controller.
 
     The library depends on ccmatic's code only. So the cache can answer without reading the controller, which is slow.
-
-    Args:
-        controller: The name of the controller.
-        choice: The choice of an envelope's rate, or an empty text.
-
-    Raises:
-        InputError: If the controller cannot be exported, or the choice does not fit it.
     """
 
     def make(folder: Path) -> None:

@@ -21,15 +21,7 @@ PROOFS, TABLES = "results.proofs", "results.tables"
 
 
 def collect(subject: str, judged: Sequence[str | Path] = ()) -> Iterator[records.ExaminedLine]:
-    """Yield what is known about a subject. A section without any fact has one line that says so.
-
-    Args:
-        subject: The name of the subject, such as `quinn:cubic` or `cc_qdel`.
-        judged: Files with lines of `judge table --json` or `judge search --json`. They precede shipped lines.
-
-    Raises:
-        InputError: If a file has other lines.
-    """
+    """Yield what is known about a subject. A section without any fact has one line that says so."""
     known(subject)
     facts = [
         *_proofs(subject),

@@ -14,22 +14,16 @@ from ccmatic.judging.scenario import SECOND, Scenario
 
 @dataclass(frozen=True)
 class Difference:
-    """The difference of two runs of one scenario.
-
-    Attributes:
-        scenario: The scenario.
-        parts: The first instant in ns from which the windows differ by more than the tolerance for a round trip; None
-            if they never do.
-        windows: The two windows in bytes at the instant `parts`; None if there is no such instant.
-        mean: The mean difference of the windows, as a share of the larger one.
-        delivered: The bytes that the receivers got in each of the two runs.
-    """
+    """The difference of two runs of one scenario."""
 
     scenario: Scenario
+    #: The first instant in ns from which the windows differ by more than the tolerance for a round trip; None if they
+    #: never do.
     parts: int | None
+    #: The two windows in bytes at the instant `parts`; None if there is no such instant.
     windows: tuple[int, int] | None
-    mean: float
-    delivered: tuple[int, int]
+    mean: float  #: The mean difference of the windows, as a share of the larger one.
+    delivered: tuple[int, int]  #: The bytes that the receivers got in each of the two runs.
 
     def line(self, one: str, other: str) -> records.DifferenceLine:
         """Return the record of the difference of two subjects with these names."""
@@ -45,16 +39,7 @@ class Difference:
 
 
 def difference(one: Run, other: Run, tolerance: float) -> Difference:
-    """Return the Difference of two runs of one scenario.
-
-    Args:
-        one: A run.
-        other: A run of another subject.
-        tolerance: The largest difference that is tolerated, as a share of the larger window.
-
-    Raises:
-        InputError: If a run has failed, or shows no window.
-    """
+    """Return the Difference of two runs of one scenario."""
     for run in (one, other):
         if run.failure is not None:
             raise InputError(f"a run has failed: {run.failure}")

@@ -28,12 +28,7 @@ _SHOWN = (records.HoldEvent, records.RateEvent, records.RttEvent, records.Outage
 
 
 def record(plan: Scenario, subject: Any) -> Recording:
-    """Run a scenario in real time, again if a run is invalid.
-
-    Raises:
-        InputError: If an emulated link cannot show the scenario, if this machine cannot emulate links, or if no run is
-            valid.
-    """
+    """Run a scenario in real time, again if a run is invalid."""
     link, flows = _link(plan), list(_flows(plan, subject))
     faults: list[str] = []
     for _ in range(TRIES):
@@ -66,11 +61,7 @@ def _refuse(what: str, expected: str) -> InputError:
 
 
 def _link(s: Scenario) -> emulation.Link:
-    """Return the emulated Link of a scenario.
-
-    Raises:
-        InputError: If there is none.
-    """
+    """Return the emulated Link of a scenario."""
     for event in s.events:
         if not isinstance(event, _SHOWN):
             raise _refuse(f"'{event_words(event)}'", "holds, and changes of rate, R_m and buffer")

@@ -21,23 +21,16 @@ def every_rule(names: Sequence[str], expect: Sequence[str] = ()) -> tuple[Rule, 
     """Return the rules with the given names, and a rule for each expectation.
 
     Without names and expectations, return all default rules.
-
-    Raises:
-        InputError: If a name is unknown.
     """
     rules = chosen(tuple(names)) if names or not expect else ()
     return (*rules, *map(expected, expect))
 
 
 def expected(text: str) -> Rule:
-    """Return the rule that a run meets an expectation after its start-up.
-
-    Raises:
-        InputError: If the text is no expectation, or no run shows its quantity.
-    """
+    """Return the rule that a run meets an expectation after its start-up."""
     monitor, _ = _monitor(PLAIN, text)
 
-    def excludes(scenario: Scenario) -> str | None:
+    def shown(scenario: Scenario) -> str | None:
         if start_up(scenario) + scenario.rtt >= scenario.duration:
             return "the run ends in its start-up"
         try:
@@ -63,7 +56,7 @@ def expected(text: str) -> Rule:
         unit=monitor.units[0],
         threshold=" ".join(text.split()),
         source="the question",
-        excludes=excludes,
+        premises=(shown,),
         measure=measure,
     )
 

@@ -22,17 +22,9 @@ _POLICY = "policy_library.c"
 class Exported:
     """A controller of ccmatic that becomes a shared library.
 
-    Args:
-        file: The name of a shipped controller, the file of a controller, the file of a policy (.json),
-            or `guard:ENVELOPE:policy:FILE`.
-        choice: One of CHOICES for an envelope; None for other controllers.
-
     Attributes:
         controller: The name of the controller.
         argument: The argument of controller_new.
-
-    Raises:
-        InputError: If the controller cannot be exported, or the choice does not fit it.
     """
 
     def __init__(self, file: str, choice: str | None) -> None:
@@ -47,11 +39,7 @@ class Exported:
         self.argument = choice or self.controller
 
     def library(self) -> Path:
-        """Return the shared library, from the cache if it is there.
-
-        Raises:
-            InputError: If there is no C compiler.
-        """
+        """Return the shared library, from the cache if it is there."""
         name, around = self.controller, read_text(_AROUND).replace("NAME", self.controller)
         limits = "" if self._export.library == _POLICY else "#define ALONE_LIMITED\n"
         sources = {f"{name}.c": limits + around, f"{name}.h": self._export.header(), "draw.h": shipped("draw.h")}

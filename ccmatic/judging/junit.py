@@ -12,11 +12,6 @@ def junit_xml(subject: str, lines: Sequence[records.SearchedLine], seconds: floa
     """Return JUnit XML with a test case per rule.
 
     The test of a broken rule fails. The test of a rule that applies to no run is skipped.
-
-    Args:
-        subject: The name of the subject.
-        lines: The result of each rule.
-        seconds: The length of the search.
     """
     counts = {verdict: sum(line.verdict == verdict for line in lines) for verdict in ("broken", "not asked")}
     suite = ElementTree.Element(

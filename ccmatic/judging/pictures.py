@@ -18,18 +18,6 @@ BINS, POINTS, COLOURS = 200, 4000, (SENDER, "#E69F00", NETWORK, "#CC79A7")
 
 
 def draw(run: Run, path: str | Path, title: str, undisturbed: Run | None = None, at: int | None = None) -> None:
-    """Draw a run to a file.
-
-    Args:
-        run: The run.
-        path: The file. Its suffix selects PNG, SVG or PDF.
-        title: The title.
-        undisturbed: A run of the same scenario without its events, which is drawn in grey; or None.
-        at: An instant in ns that a line marks, or None.
-
-    Raises:
-        InputError: If the drawing cannot be made.
-    """
     painters = {"Arrivals (Mbit/s)": _rates, "Window (kB)": _windows, "Delay (ms)": _delays}
     with traces.figure(path, (8, 7)) as figure:
         figure.suptitle(title, fontsize=10, parse_math=False)

@@ -15,12 +15,6 @@ def qlog(run: Run, subject: str, title: str, flow: int = 0) -> str:
 
     Times are in ms. Each packet that reaches the receiver counts as acknowledged at that instant, since the path's
     replies need no time.
-
-    Args:
-        run: The run.
-        subject: The name of the subject.
-        title: The title of the trace.
-        flow: The number of the flow.
     """
     events: list[tuple[int, str, dict[str, Any]]] = []
     packets = run.packets[run.packets["flow"] == flow]

@@ -34,25 +34,15 @@ FILES = {"packets": PACKET, "replies": REPLY, "samples": SAMPLE}
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """A run of a subject over the path of a scenario.
-
-    Attributes:
-        scenario: The Scenario.
-        packets: An array of PACKET, one for each data packet, in the order of arrival at the link.
-        replies: An array of REPLY, one for each packet of a receiver, in the order of sending.
-        samples: An array of SAMPLE, the states of the senders; -1 stands for an unknown number.
-        failure: The reason why the run broke off, such as a panic; None if the run is complete.
-        subject: The name of the subject.
-        version: The version of the subject.
-    """
+    """A run of a subject over the path of a scenario."""
 
     scenario: Scenario
-    packets: Any
-    replies: Any
-    samples: Any
-    failure: str | None
-    subject: str
-    version: str
+    packets: Any  #: An array of PACKET, one for each data packet, in the order of arrival at the link.
+    replies: Any  #: An array of REPLY, one for each packet of a receiver, in the order of sending.
+    samples: Any  #: An array of SAMPLE, the states of the senders; -1 stands for an unknown number.
+    failure: str | None  #: The reason why the run broke off, such as a panic; None if the run is complete.
+    subject: str  #: The name of the subject.
+    version: str  #: The version of the subject.
 
     #: Whether the run took place in real time, so that another run differs.
     real_time: ClassVar[bool] = False
@@ -67,11 +57,7 @@ class Recording:
         return laws.faults(self)
 
     def trace(self) -> "Trace":
-        """Return a part of the run as a Trace of the path's model, which `ccmatic replay` accepts.
-
-        Raises:
-            InputError: If no model covers the path, or no window of the run is long enough.
-        """
+        """Return a part of the run as a Trace of the path's model, which `ccmatic replay` accepts."""
         from ccmatic.judging import traces  # imported here: slow to import, and few runs become traces
 
         return traces.trace(self)
@@ -82,11 +68,7 @@ class Recording:
 
 
 def load(folder: Path, scenario: Scenario, subject: str, version: str) -> Recording:
-    """Return the Recording of a run that the path wrote to a folder.
-
-    Raises:
-        InputError: If the folder lacks a file.
-    """
+    """Return the Recording of a run that the path wrote to a folder."""
     try:
         arrays = {name: np.fromfile(folder / f"{name}.bin", kind) for name, kind in FILES.items()}
         failure = folder / "failure.txt"
@@ -97,7 +79,6 @@ def load(folder: Path, scenario: Scenario, subject: str, version: str) -> Record
 
 
 def replaced(recording: Recording, failure: str) -> Recording:
-    """Return the recording with another failure."""
     return replace(recording, failure=failure)
 
 

@@ -20,18 +20,7 @@ TESTS, CRATE_TEST = "regression_test.*", Path(__file__).parent / "adaptors" / "r
 
 
 def report(witness: Witness, folder: str | Path) -> list[Path]:
-    """Run a witness again, and write the report of its finding to a folder.
-
-    Args:
-        witness: The witness.
-        folder: The folder, which is made if necessary.
-
-    Returns:
-        The files.
-
-    Raises:
-        InputError: If the subject cannot be built or run, or the folder cannot be written.
-    """
+    """Run a witness again, and write the report of its finding to a folder."""
     out, record = writable_folder(folder), witness.record
     rule, source = rule_of(record), source_of(record)
     runner, controller, version = opened(source)
@@ -100,13 +89,7 @@ def _page(
 
 
 def unit_tests(record: records.WitnessFile, version: str, out: Path) -> list[Path]:
-    """Write the unit tests of a witness for which there is a template, and return their files.
-
-    Args:
-        record: The witness.
-        version: The version of the code that breaks the rule, such as `quinn-proto 0.11.19`.
-        out: The folder for the files, which has to exist.
-    """
+    """Write the unit tests of a witness for which there is a template, and return their files."""
     fields = {
         "name": "".join(c if c.isalnum() else "_" for c in record.rule),
         "option": "--rule" if record.rule in RULES else "--expect",

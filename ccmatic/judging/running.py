@@ -50,10 +50,6 @@ class Session:
 
     The process starts with the first run. The process ends with the session, together with all processes that it has
     started.
-
-    Args:
-        subject: The Subject.
-        seconds: The largest number of seconds that a run may take.
     """
 
     def __init__(self, subject: Subject, seconds: float = SECONDS) -> None:
@@ -71,16 +67,7 @@ class Session:
         self.close()
 
     def run(self, plan: Scenario) -> Recording:
-        """Run a scenario.
-
-        Returns:
-            The Recording. If the program panicked, hung, crashed or used up its memory, the field `failure` states
-            this.
-
-        Raises:
-            InputError: If the program prints nonsense, cannot start, or calls the path in a wrong way, or if the path
-                refuses the scenario.
-        """
+        """Run a scenario. If the program panicked, hung, crashed or used up its memory, `failure` states this."""
         adaptor = self._subject.adaptor
         if hasattr(adaptor, "record"):
             return adaptor.record(plan, self._subject)  # type: ignore[no-any-return]

@@ -47,11 +47,7 @@ def most_packets(scenario: Scenario) -> int:
 
 
 def load(path: str | Path) -> Scenario:
-    """Read a scenario from a file, or from a witness.
-
-    Raises:
-        InputError: If the file is neither a scenario nor a witness, or the scenario breaks a law.
-    """
+    """Read a scenario from a file, or from a witness."""
     text = read_text(path)
     value = parse_json(text, str(path))
     if records.has_format(value, records.WitnessFile):
@@ -60,15 +56,7 @@ def load(path: str | Path) -> Scenario:
 
 
 def lawful(scenario: Scenario, file: str | None = None) -> Scenario:
-    """Return a scenario that obeys the laws.
-
-    Args:
-        scenario: The scenario.
-        file: The file of the scenario, for messages.
-
-    Raises:
-        InputError: If the scenario breaks a law. The message names the first fault.
-    """
+    """Return a scenario that obeys the laws."""
     for fault in faults(scenario):
         raise InputError(fault, file)
     return scenario
@@ -138,13 +126,7 @@ def _event_faults(s: Scenario) -> Iterator[str]:
 
 
 def configuration(scenario: Scenario, controller: str, hosted: Mapping[str, tuple[str, str]] | None = None) -> str:
-    """Return the text by which the path in C reads a scenario.
-
-    Args:
-        scenario: The scenario.
-        controller: The name of the subject's controller, without spaces.
-        hosted: For each controller beside the subject: its shared library, and its name in this library.
-    """
+    """Return the text by which the path in C reads a scenario."""
     s = scenario
     share = s.loss.share if s.loss else Fraction(0)
     lines: list[tuple[object, ...]] = [

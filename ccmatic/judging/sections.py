@@ -10,29 +10,17 @@ from ccmatic.base import read_text
 
 @dataclass(frozen=True)
 class Section:
-    """A section of RFC 9743.
-
-    Attributes:
-        part: The section of which it is a part.
-        number: The number in RFC 9743, such as `5.1.1`.
-        title: The title.
-        rules: The rules of judge that measure it.
-        scenarios: The scenarios that play it.
-        constants: The constants of proofs that bound it.
-        measures: The measures of models that are about it.
-        networks: The networks whose results belong here, whatever the measure.
-        flows: `same` for the results of two flows of one controller, `different` for those of two controllers.
-    """
+    """A section of RFC 9743."""
 
     part: str
-    number: str
+    number: str  #: The number in RFC 9743, such as `5.1.1`.
     title: str
-    rules: tuple[str, ...] = ()
-    scenarios: tuple[str, ...] = ()
-    constants: tuple[str, ...] = ()
-    measures: tuple[str, ...] = ()
-    networks: tuple[str, ...] = ()
-    flows: str = ""
+    rules: tuple[str, ...] = ()  #: The rules of judge that measure it.
+    scenarios: tuple[str, ...] = ()  #: The scenarios that play it.
+    constants: tuple[str, ...] = ()  #: The constants of proofs that bound it.
+    measures: tuple[str, ...] = ()  #: The measures of models that are about it.
+    networks: tuple[str, ...] = ()  #: The networks whose results belong here, whatever the measure.
+    flows: str = ""  #: `same` for the results of two flows of one controller, `different` for those of two controllers.
 
 
 _DATA: dict[str, Any] = tomllib.loads(read_text(Path(__file__).parent / "sections.toml"))

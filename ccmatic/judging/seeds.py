@@ -20,9 +20,6 @@ def of_trace(path: str | Path) -> Iterator[Scenario]:
 
     In each step in which the trace's network serves less than its rate although bytes wait, the jitter box holds
     packets until the end of the step.
-
-    Raises:
-        InputError: If the file is no trace of one link.
     """
     trace = Trace.load(path)
     columns, constants = trace.columns, trace.constants

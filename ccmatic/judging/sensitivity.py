@@ -16,17 +16,11 @@ SPACINGS, SEEDS, SCALES = (10, 100, 200), (0, 1, 2, 3, 4), ((1, 2), (2, 1))
 
 @dataclass(frozen=True)
 class Variant:
-    """The verdict on a variant of a scenario.
+    """The verdict on a variant of a scenario."""
 
-    Attributes:
-        name: The difference from the original scenario, in words.
-        verdict: `broken`, `kept` or `not applicable`.
-        value: The measured value, or None.
-    """
-
-    name: str
-    verdict: str
-    value: float | None
+    name: str  #: The difference from the original scenario, in words.
+    verdict: str  #: `broken`, `kept` or `not applicable`.
+    value: float | None  #: The measured value, or None.
 
 
 def variants(scenario: Scenario, rule: Rule, runner: Runner, controller: str) -> Iterator[Variant]:

@@ -13,39 +13,25 @@ from ccmatic.judging.verdicts import Runner, judge
 
 @dataclass(frozen=True)
 class Source:
-    """The code under test, described so that another process can build or find it.
+    """The code under test, described so that another process can build or find it."""
 
-    Attributes:
-        name: The subject's name, such as `quinn:cubic`.
-        version: A version; None for the default one.
-        source: A folder with sources, instead of a version.
-    """
-
-    name: str
-    version: str | None = None
-    source: Path | None = None
+    name: str  #: The subject's name, such as `quinn:cubic`.
+    version: str | None = None  #: A version; None for the default one.
+    source: Path | None = None  #: A folder with sources, instead of a version.
 
     def open(self) -> tuple[Runner, str, str]:
-        """Return a runner, the name of the controller, and the version.
-
-        Raises:
-            InputError: If the subject is unknown, or cannot be built.
-        """
+        """Return a runner, the name of the controller, and the version."""
         found = subject(self.name, self.version, self.source)
         return Session(found), found.controller, found.program.version
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of one scenario.
+    """The outcome of one scenario."""
 
-    Attributes:
-        margins: The margin, the value and the instant in ns (or None) for each rule that measures the run.
-        failure: The failure of the code, or None.
-    """
-
+    #: The margin, the value and the instant in ns (or None) for each rule that measures the run.
     margins: dict[str, tuple[float, float, int | None]]
-    failure: str | None
+    failure: str | None  #: The failure of the code, or None.
 
 
 _open: dict[Source, tuple[Runner, str, str]] = {}

@@ -31,27 +31,17 @@ ATTEMPTS = 400
 
 @dataclass(frozen=True)
 class Family:
-    """The scenarios that are drawn for a rule.
+    """The scenarios that are drawn for a rule."""
 
-    Attributes:
-        kinds: The kinds of events, by their tag. The kind `losses` stands for a loss in each of several round trips.
-        least: The least number of events.
-        most: The largest number.
-        flows: The number of flows of the subject.
-        beside: The controller beside the subject, or None.
-        marks: Whether the link marks packets.
-        early: Whether all events begin in the first 3 s.
-        also: The name of a rule that also applies to these scenarios; or None.
-    """
-
+    #: The kinds of events, by their tag. The kind `losses` stands for a loss in each of several round trips.
     kinds: tuple[str, ...] = ()
-    least: int = 0
-    most: int = 0
-    flows: int = 1
-    beside: str | None = None
-    marks: bool = False
-    early: bool = False
-    also: str | None = None
+    least: int = 0  #: The least number of events.
+    most: int = 0  #: The largest number.
+    flows: int = 1  #: The number of flows of the subject.
+    beside: str | None = None  #: The controller beside the subject, or None.
+    marks: bool = False  #: Whether the link marks packets.
+    early: bool = False  #: Whether all events begin in the first 3 s.
+    also: str | None = None  #: The name of a rule that also applies to these scenarios; or None.
 
 
 _ALL = ("hold", "rate", "rtt", "loss", "idle", "limit", "acks", "outage", "buffer")
@@ -148,7 +138,6 @@ def _path(random: Random, family: Family) -> Scenario:
 
 
 def _event(random: Random, kind: str, path: Scenario, early: bool) -> records.Event:
-    """Draw an event of a kind."""
     at = random.randrange(0, 3000 if early else EVENTS_END) * MS
     if early and kind == "limit" and random.random() < 0.5:
         at = 0

@@ -43,39 +43,21 @@ _LANGUAGES = {"Cargo.toml": ("cargo", "src/**/*.rs"), "go.mod": ("golang", "**/*
 
 @dataclass(frozen=True)
 class Subject:
-    """A controller under test.
+    """A controller under test."""
 
-    Attributes:
-        name: The name, such as `quinn:cubic`.
-        adaptor: The Adaptor.
-        controller: The name of the controller, such as `cubic`.
-        argument: The word by which the program knows the controller.
-        version: The requested version; None for the default one.
-        source: The folder of the sources; None for a version.
-    """
-
-    name: str
+    name: str  #: The name, such as `quinn:cubic`.
     adaptor: Adaptor
-    controller: str
-    argument: str
-    version: str | None = None
-    source: Path | None = None
+    controller: str  #: The name of the controller, such as `cubic`.
+    argument: str  #: The word by which the program knows the controller.
+    version: str | None = None  #: The requested version; None for the default one.
+    source: Path | None = None  #: The folder of the sources; None for a version.
 
     @cached_property
     def program(self) -> Program:
-        """The built Program.
-
-        Raises:
-            InputError: If a tool is missing, or the build fails.
-        """
         return self.adaptor.build(self.version, self.source)
 
     def command(self) -> tuple[str, ...]:
-        """Return the command of the program. Build it again if somebody has deleted the cache.
-
-        Raises:
-            InputError: If a tool is missing, or the build fails.
-        """
+        """Return the command of the program. Build it again if somebody has deleted the cache."""
         if not all(Path(part).exists() for part in self.program.command if part.startswith("/")):
             del self.__dict__["program"]
         return self.program.command
@@ -101,11 +83,7 @@ _UNDER = "the controller alone, under a sender of RFC 9002"
 
 
 def stacks() -> dict[str, Adaptor]:
-    """Return the adaptors of all stacks by name: shipped adaptors, and adaptors of other packages.
-
-    Raises:
-        InputError: If another package uses a name that is already taken.
-    """
+    """Return the adaptors of all stacks by name: shipped adaptors, and adaptors of other packages."""
     found = _own()
     for name, point in installed.points("adaptors", found).items():
         found[name] = installed.load(point)()
@@ -126,18 +104,12 @@ def _shipped() -> dict[str, Adaptor]:
 
 
 def subject(name: str, version: str | None = None, source: str | Path | None = None) -> Subject:
-    """Return the Subject with this name.
+    """Return the Subject with a name.
 
-    Args:
-        name: `STACK:CONTROLLER`; the name or file of a controller or policy of ccmatic, with `:upper`, `:lower` or
-            `:drawn` for an envelope; `guard:ENVELOPE:policy:FILE` for a policy in a guard; a shared library `FILE.so`,
-            optionally with `:CONTROLLER`; a C file; a Python file with a class Controller; or a folder of a controller
-            in Rust or Go, or with a file adaptor.py.
-        version: A version of the stack; None for the default one.
-        source: A folder with the stack's sources, in place of a version.
-
-    Raises:
-        InputError: If there is no such subject.
+    The name is `STACK:CONTROLLER`; the name or file of a controller or policy of ccmatic, with `:upper`, `:lower` or
+    `:drawn` for an envelope; `guard:ENVELOPE:policy:FILE` for a policy in a guard; a shared library `FILE.so`,
+    optionally with `:CONTROLLER`; a C file; a Python file with a class Controller; or a folder of a controller in Rust
+    or Go, or with a file adaptor.py.
     """
     head, _, tail = name.partition(":")
     if head == GUARD:
@@ -155,11 +127,7 @@ def subject(name: str, version: str | None = None, source: str | Path | None = N
 
 
 def hosted_library(name: str) -> tuple[str, str]:
-    """Return the shared library of a subject that the path itself runs beside another, and the controller's argument.
-
-    Raises:
-        InputError: If there is no such subject, or if it is a whole stack.
-    """
+    """Return the library of a subject that the path itself runs beside another, and the controller's argument."""
     found = subject(name)
     command = found.command()
     if command != controller_command(Path(command[-1])):
@@ -185,16 +153,7 @@ def run_command(name: str, witness: str) -> str:
 
 
 def require_shipped(names: Iterable[str], file: str, allow_code: bool) -> None:
-    """Check that the subjects that a file names are part of ccmatic.
-
-    Args:
-        names: The names of the subjects.
-        file: The file, for the message.
-        allow_code: Whether the file may also name code that is not part of ccmatic.
-
-    Raises:
-        InputError: If the file names other code, which would be built and run, and this is not allowed.
-    """
+    """Check that the subjects that a file names are part of ccmatic."""
     for name in () if allow_code else names:
         if not is_shipped(name):
             problem = f"it names '{shown(name)}', whose code would be built and run"

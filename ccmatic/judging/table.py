@@ -10,9 +10,6 @@ def worst_table(results: Mapping[str, Sequence[records.SearchedLine]]) -> str:
 
     A cell has the worst value. A star marks a value that breaks the rule, a dagger a broken rule whose value is left
     out, and a dash a rule that applies to no run.
-
-    Args:
-        results: The lines of each search, by subject.
     """
     rules = list(dict.fromkeys(line.rule for lines in results.values() for line in lines))
     cells = {(line.subject, line.rule): _cell(line) for lines in results.values() for line in lines}

@@ -20,16 +20,11 @@ class Runner(Protocol):
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict of a rule on a run.
-
-    Attributes:
-        rule: The rule.
-        measured: The measurement; None if the rule is not applicable.
-        reason: The reason why the rule is not applicable, or the failure of the code that broke it; otherwise empty.
-    """
+    """The verdict of a rule on a run."""
 
     rule: Rule
-    measured: Measured | None
+    measured: Measured | None  #: The measurement; None if the rule is not applicable.
+    #: The reason why the rule is not applicable, or the failure of the code that broke it; otherwise empty.
     reason: str = ""
 
     @property
@@ -47,18 +42,7 @@ NOTHING = "the run shows nothing that the rule measures, such as a window"
 def judge(
     runner: Runner, controller: str, scenario: Scenario, rules: Sequence[Rule], again: bool = True
 ) -> tuple[Run, list[Verdict]]:
-    """Run a scenario once, and run it again if rules compare runs.
-
-    Args:
-        runner: The runner.
-        controller: The name of the subject's controller.
-        scenario: The scenario.
-        rules: The rules.
-        again: Whether rules may run the same scenario a second time.
-
-    Returns:
-        The recording, and a Verdict for each rule.
-    """
+    """Run a scenario once, and run it again if rules compare runs."""
     reasons = {rule.name: rule.asked(scenario, controller) for rule in rules}
     asked = [rule for rule in rules if reasons[rule.name] is None]
     needs = {need for rule in asked for need in rule.needs}
@@ -87,7 +71,6 @@ def _verdict(rule: Rule, evidence: Evidence, reason: str | None) -> Verdict:
 
 
 def judged_line(subject: str, version: str, verdict: Verdict) -> records.JudgedLine:
-    """Return the record of a verdict."""
     measured = verdict.measured
     return records.JudgedLine(
         subject=subject,

@@ -21,15 +21,10 @@ from ccmatic.judging.verdicts import Verdict, judge
 
 @dataclass(frozen=True)
 class Witness:
-    """A file that shows how code breaks a rule.
-
-    Attributes:
-        file: The file.
-        record: The content of the file.
-    """
+    """A file that shows how code breaks a rule."""
 
     file: Path
-    record: records.WitnessFile
+    record: records.WitnessFile  #: The content of the file.
 
 
 def rule_of(witness: records.WitnessFile) -> Rule:
@@ -39,16 +34,7 @@ def rule_of(witness: records.WitnessFile) -> Rule:
 
 
 def load(path: str | Path, allow_code: bool = False) -> Witness:
-    """Read a witness.
-
-    Args:
-        path: The file.
-        allow_code: Whether the witness may be about code that is not part of ccmatic.
-
-    Raises:
-        InputError: If the file is no witness, its scenario breaks a law, its rule is unknown, or it names code that may
-            not be run.
-    """
+    """Read a witness."""
     witness = records.read_record(read_text(path), records.WitnessFile, str(path))
     subjects.require_shipped([witness.subject, *beside(witness.scenario)], str(path), allow_code)
     for fault in faults(witness.scenario):
@@ -68,11 +54,7 @@ def is_witness(path: str | Path) -> bool:
 
 
 def source_of(witness: records.WitnessFile) -> Source:
-    """Return the code of a witness, in the witness's version. Some code has only one version.
-
-    Raises:
-        InputError: If the witness is about sources in a folder, or the code cannot be built.
-    """
+    """Return the code of a witness, in the witness's version. Some code has only one version."""
     default, stack = Source(witness.subject), subjects.stacks().get(witness.subject.partition(":")[0])
     if stack is None:
         return default
@@ -85,15 +67,7 @@ def source_of(witness: records.WitnessFile) -> Source:
 
 
 def rerun(witness: records.WitnessFile, source: Source | None = None) -> Verdict:
-    """Run the scenario of a witness again.
-
-    Args:
-        witness: The witness.
-        source: Another version of the subject; None for the version of the witness.
-
-    Returns:
-        The verdict of the witness's rule.
-    """
+    """Run the scenario of a witness again."""
     source = source or source_of(witness)
     runner, controller, _ = opened(source)
     _, [verdict] = judge(runner, controller, witness.scenario, [rule_of(witness)])
@@ -101,11 +75,7 @@ def rerun(witness: records.WitnessFile, source: Source | None = None) -> Verdict
 
 
 def shrunk(witness: records.WitnessFile, source: Source, seconds: float = 60) -> records.WitnessFile:
-    """Return the witness with the simplest scenario that shrinking finds within a time limit.
-
-    Raises:
-        InputError: If the scenario does not break the rule.
-    """
+    """Return the witness with the simplest scenario that shrinking finds within a time limit."""
     rule = rule_of(witness)
     runner, controller, _ = opened(source)
 
@@ -127,17 +97,7 @@ def shrunk(witness: records.WitnessFile, source: Source, seconds: float = 60) ->
 def of_search(
     search: Search, folder: Path, jobs: int = 1, seconds: float = 60
 ) -> Iterator[tuple[records.SearchedLine, Witness | None]]:
-    """Shrink the worst run for each rule that a search found broken, and write its witness.
-
-    Args:
-        search: The search.
-        folder: The folder for the files, which has to exist.
-        jobs: The number of processes.
-        seconds: The time for each rule.
-
-    Yields:
-        The line of each rule, and its Witness if the rule is broken.
-    """
+    """Shrink the worst run for each rule that a search found broken, and write its witness."""
     broken = [line for line in search.lines.values() if line.is_broken]
     tasks = [(_witness(search, line.rule, *line.best[0]), search.source, seconds) for line in broken]
     with Team(jobs) as team:

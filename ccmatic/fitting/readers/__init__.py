@@ -13,19 +13,7 @@ FIRST = 4096
 
 
 def read_log(path, two_clocks=False, received=None):
-    """Read a log file of any supported format.
-
-    Args:
-        path: The log file. If `received` is given, this is the capture at the sender.
-        two_clocks: Whether sender and receiver have separate clocks.
-        received: The capture at the receiver, or None.
-
-    Returns:
-        The PacketLog.
-
-    Raises:
-        InputError: If the file is no packet log. The message names the line if there is one.
-    """
+    """Read a log file of any supported format."""
     begin = _begin(path)
     if received is not None:
         for file, first in ((path, begin), (received, _begin(received))):

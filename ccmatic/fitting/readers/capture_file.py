@@ -11,12 +11,7 @@ MAGICS = (b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x4d\
 
 
 def packets(path):
-    """Yield (record number from 1, time of capture in ns, Header) for each TCP or UDP packet.
-
-    Raises:
-        InputError: If the file is cut off, or a record is earlier than the previous record. The message names the
-            record.
-    """
+    """Yield (record number from 1, time of capture in ns, Header) for each TCP or UDP packet."""
     with opened(path) as file:
         yield from _packets(path, file)
 

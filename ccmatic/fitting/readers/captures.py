@@ -24,13 +24,6 @@ def read_log(path, two_clocks=False):
     """Return the PacketLog of a packet capture at a sender.
 
     The log contains all TCP data from one address to another, for the two addresses with the most data.
-
-    Args:
-        path: The capture file.
-        two_clocks: Whether sender and receiver have separate clocks.
-
-    Raises:
-        InputError: If the file is no packet capture, or contains no acknowledged TCP data.
     """
     directions = defaultdict(lambda: defaultdict(TcpSender))
     for number, now, header in packets(path):
@@ -50,13 +43,6 @@ def read_pair(sent, received):
     """Return the PacketLog of two packet captures, one at each end of the path.
 
     The log contains TCP and UDP packets in the direction in which the first capture has the most bytes.
-
-    Args:
-        sent: The capture at the sender.
-        received: The capture at the receiver.
-
-    Raises:
-        InputError: If a file is no capture, or the captures share no packet.
     """
     directions = {}
     for number, now, header in _pieces(sent):

@@ -27,15 +27,7 @@ NOTHING = -1e15
 
 
 def read_log(path, two_clocks=False):
-    """Return the PacketLog of a CSV file. An empty `sent` marks a packet that already waited when the log began.
-
-    Args:
-        path: The file.
-        two_clocks: Whether sender and receiver have separate clocks.
-
-    Raises:
-        InputError: If the file has another format, or if no path can leave such a log.
-    """
+    """Return the PacketLog of a CSV file. An empty `sent` marks a packet that already waited when the log began."""
     text = read_text(path, LARGEST)
     head, _, body = text.partition("\n")
     names = head.strip().replace(" ", "")

@@ -23,13 +23,6 @@ def read_log(path, two_clocks=False):
 
     The fields of a record are arrival, released (ns, -1 if never), size, lost and marked. The result leaves out packets
     that are in flight at the end of the run.
-
-    Args:
-        path: The file.
-        two_clocks: Whether sender and receiver have separate clocks.
-
-    Raises:
-        InputError: If the file has no such array.
     """
     try:
         log = np.load(path, mmap_mode="r", allow_pickle=False)

@@ -18,33 +18,19 @@ _VLAN, _IPV4, _IPV6 = (0x8100, 0x88A8), 0x0800, 0x86DD
 
 
 class Header(NamedTuple):
-    """The header fields of a TCP or UDP packet.
+    """The header fields of a TCP or UDP packet."""
 
-    Attributes:
-        path: The source address and the destination address.
-        ports: The source port, the destination port, and the protocol.
-        size: The bytes of the IP packet.
-        identity: The identification field of IPv4; 0 for IPv6.
-        length: The number of bytes of data.
-        begins: The first bytes of the data, for UDP.
-        seq: TCP's sequence number; 0 for UDP.
-        ack: TCP's acknowledgement number; 0 for UDP.
-        flags: TCP's flags; 0 for UDP.
-        options: TCP's options; empty for UDP.
-        ecn: The ECN field of IP (RFC 3168): 3 for the mark CE, 0 if the sender does not support ECN.
-    """
-
-    path: tuple
-    ports: tuple
-    size: int
-    identity: int
-    length: int
-    begins: bytes
-    seq: int = 0
-    ack: int = 0
-    flags: int = 0
-    options: bytes = b""
-    ecn: int = 0
+    path: tuple  #: The source address and the destination address.
+    ports: tuple  #: The source port, the destination port, and the protocol.
+    size: int  #: The bytes of the IP packet.
+    identity: int  #: The identification field of IPv4; 0 for IPv6.
+    length: int  #: The number of bytes of data.
+    begins: bytes  #: The first bytes of the data, for UDP.
+    seq: int = 0  #: TCP's sequence number; 0 for UDP.
+    ack: int = 0  #: TCP's acknowledgement number; 0 for UDP.
+    flags: int = 0  #: TCP's flags; 0 for UDP.
+    options: bytes = b""  #: TCP's options; empty for UDP.
+    ecn: int = 0  #: The ECN field of IP (RFC 3168): 3 for the mark CE, 0 if the sender does not support ECN.
 
     @property
     def sacks(self):

@@ -21,15 +21,7 @@ def begins(first):
 
 
 def read_log(path, two_clocks=False):
-    """Return the PacketLog of a link trace that is played once.
-
-    Args:
-        path: The file.
-        two_clocks: Whether sender and receiver have separate clocks.
-
-    Raises:
-        InputError: If the file is no link trace.
-    """
+    """Return the PacketLog of a link trace that is played once."""
     delivered = MS * np.array(Opportunities.load(path).milliseconds, np.int64)
     sent, size = np.full(len(delivered), NEVER), np.full(len(delivered), OPPORTUNITY)
     return packet_log(path, sent, delivered, size, None, two_clocks, (NOTE,))

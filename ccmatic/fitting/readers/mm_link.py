@@ -28,15 +28,7 @@ NOTE = "mm-link counts whole ms, so instants are early by up to 1 ms, and D is o
 
 
 def read_log(path, two_clocks=False):
-    """Return the PacketLog of an mm-link log. The result leaves out packets that still wait at the end of the log.
-
-    Args:
-        path: The file.
-        two_clocks: Whether sender and receiver have separate clocks.
-
-    Raises:
-        InputError: If a line cannot be read or contradicts earlier lines.
-    """
+    """Return the PacketLog of an mm-link log. The result leaves out packets that still wait at the end of the log."""
     log = _Log(path)
     for line, text in enumerate(read_text(path, LARGEST).splitlines(), 1):
         if text.startswith("#"):

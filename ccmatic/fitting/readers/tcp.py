@@ -52,9 +52,10 @@ class TcpSender:
     """The sending end of a TCP connection.
 
     Attributes:
-        rows: A list [sent, delivered, size, record] for each segment with data, in the order sent. Instants are in ns.
-        out: A list [first, end, rows] for each unacknowledged range of data, in order. Sequence numbers do not wrap at
-            2^32. The last row belongs to the range's last transmission.
+        rows: A list [sent, delivered, size, record] for each segment with data, in the order sent. Instants are in
+            ns.
+        out: A list [first, end, rows] for each unacknowledged range of data, in order. Sequence numbers do not wrap
+            at 2^32. The last row belongs to the range's last transmission.
         bytes: The total number of bytes sent.
     """
 

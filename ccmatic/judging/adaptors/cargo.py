@@ -24,39 +24,19 @@ _WHOLE = Path(__file__).parent / "whole"
 
 @dataclass(frozen=True)
 class Crate:
-    """A crate of the registry, for which an adaptor exists.
+    """A crate of the registry, for which an adaptor exists."""
 
-    Attributes:
-        name: The crate's name.
-        version: The version in the adaptor's Cargo.toml.
-        environment: A function that takes the folder of the crate's sources. The function returns variables for the
-            adaptor's build script, which depend on the crate's version.
-    """
-
-    name: str
-    version: str
+    name: str  #: The crate's name.
+    version: str  #: The version in the adaptor's Cargo.toml.
+    #: A function that takes the folder of the crate's sources. The function returns variables for the adaptor's build
+    #: script, which depend on the crate's version.
     environment: Callable[[Path], Mapping[str, str]]
 
 
 def build(
     folder: Path, crate: Crate, version: str | None, source: Path | None, path: Path | None = None
 ) -> tuple[Path, str]:
-    """Build an adaptor, or take it from the cache.
-
-    Args:
-        folder: The folder of the adaptor's Cargo.toml and Cargo.lock. If it has a file locks/VERSION.lock, this file
-            fixes the dependencies of that version.
-        crate: The crate for which the adaptor exists.
-        version: Another released version of the crate.
-        source: A checkout instead of a release: the crate's folder, or a folder above it.
-        path: The folder of the path's static library, for adaptors that link it.
-
-    Returns:
-        The program or library, and the version of the crate.
-
-    Raises:
-        InputError: If there is no cargo, if the version does not resolve, or if the build fails.
-    """
+    """Build an adaptor, or take it from the cache."""
     toolchain = _toolchain()
     if version and not re.fullmatch(r"\d+\.\d+\.\d+(-[\w.]+)?", version):
         raise InputError(f"{version!r} is no version of {crate.name}, such as {crate.version}")
@@ -84,19 +64,12 @@ def build(
 
 
 class WholeStack:
-    """An adaptor of a whole stack in Rust. Its subclass is in the file adaptor.py beside the adaptor's sources.
+    """An adaptor of a whole stack in Rust. Its subclass is in the file adaptor.py beside the adaptor's sources."""
 
-    Attributes:
-        stack: The name of the stack.
-        crate: The crate of the stack.
-        controllers: The names of its controllers.
-        notes: The features that every run uses in another way than the stack does by default.
-    """
-
-    stack: str
+    stack: str  #: The name of the stack.
     crate: Crate
-    controllers: tuple[str, ...]
-    notes: tuple[str, ...]
+    controllers: tuple[str, ...]  #: The names of its controllers.
+    notes: tuple[str, ...]  #: The features that every run uses in another way than the stack does by default.
     toolchain = "cargo 1.85"
 
     def __init__(self) -> None:
@@ -110,11 +83,7 @@ class WholeStack:
 
 
 def build_library(folder: Path) -> Path:
-    """Build a crate of the user that makes a shared library, and return the library.
-
-    Raises:
-        InputError: If there is no cargo, if the build fails, or if the crate makes no shared library.
-    """
+    """Build a crate of the user that makes a shared library, and return the library."""
     _toolchain()
     library = _compile(folder, {})
     if library.suffix not in (".so", ".dylib"):
@@ -139,7 +108,6 @@ def _counts(file: Path) -> bool:
 
 
 def _checkout(crate: Crate, source: Path) -> Path:
-    """Return the folder of a crate in a checkout."""
     for folder in (source, source / crate.name, *source.glob(f"*/{crate.name}")):
         manifest = folder / "Cargo.toml"
         if manifest.is_file() and re.search(rf'^name\s*=\s*"{crate.name}"', manifest.read_text(), re.MULTILINE):

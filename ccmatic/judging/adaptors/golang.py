@@ -24,26 +24,15 @@ _WHOLE, _TEMPLATE, _GO = Path(__file__).parent / "whole", "regression_test.go", 
 
 @dataclass(frozen=True)
 class Module:
-    """A module of Go, for which an adaptor exists.
+    """A module of Go, for which an adaptor exists."""
 
-    Attributes:
-        stack: The name of the stack.
-        path: The path of the module.
-        version: The version in the adaptor's go.mod.
-        oldest: The oldest version that the sources support.
-    """
-
-    stack: str
+    stack: str  #: The name of the stack.
     path: str
-    version: str
-    oldest: tuple[int, int, int]
+    version: str  #: The version in the adaptor's go.mod.
+    oldest: tuple[int, int, int]  #: The oldest version that the sources support.
 
     def versions(self) -> tuple[str, ...]:
-        """Return the released versions that the adaptor supports, oldest first.
-
-        Raises:
-            InputError: If there is no go, or go cannot list the versions.
-        """
+        """Return the released versions that the adaptor supports, oldest first."""
         go_version(_GO)
         with tempfile.TemporaryDirectory() as place:
             listed = run_go(["list", "-m", "-versions", self.path], Path(place)).split()[1:]
@@ -51,19 +40,7 @@ class Module:
         return tuple(".".join(map(str, release)) for release in sorted(releases) if release >= self.oldest)
 
     def build(self, folder: Path, version: str | None, source: Path | None) -> tuple[Path, str]:
-        """Build the adaptor in a folder, or take it from the cache. The adaptor is a test, which virtual time needs.
-
-        Args:
-            folder: The folder of the adaptor's sources, go.mod and go.sum.
-            version: Another released version of the module.
-            source: A checkout instead of a release.
-
-        Returns:
-            The program, and a text that names the stack and its version.
-
-        Raises:
-            InputError: If there is no go, if the version is none, or if the build fails.
-        """
+        """Build the adaptor in a folder, or take it from the cache. The adaptor is a test, which virtual time needs."""
         chosen = re.fullmatch(r"v?(\d+\.\d+\.\d+(-[\w.]+)?)", version or self.version)
         if not chosen:
             raise InputError(f"{version!r} is no version of {self.stack}, such as {self.version}")
@@ -99,17 +76,11 @@ class Module:
 
 
 class WholeStack:
-    """An adaptor of a whole stack in Go. Its subclass is in the file adaptor.py beside the adaptor's sources.
-
-    Attributes:
-        module: The module of the stack.
-        controllers: The names of its controllers.
-        notes: The features that every run uses in another way than the stack does by default.
-    """
+    """An adaptor of a whole stack in Go. Its subclass is in the file adaptor.py beside the adaptor's sources."""
 
     module: Module
-    controllers: tuple[str, ...]
-    notes: tuple[str, ...]
+    controllers: tuple[str, ...]  #: The names of its controllers.
+    notes: tuple[str, ...]  #: The features that every run uses in another way than the stack does by default.
     toolchain = f"go {_GO[0]}.{_GO[1]}"
 
     def __init__(self) -> None:
@@ -130,14 +101,7 @@ def _sources(folder: Path) -> list[Path]:
 
 
 def go_version(least: tuple[int, int]) -> str:
-    """Return the version of go.
-
-    Args:
-        least: The least version that the code needs.
-
-    Raises:
-        InputError: If there is no go, or if it is too old.
-    """
+    """Return the version of go, which is at least the version that the code needs."""
     if not shutil.which("go"):
         raise InputError("there is no go, which builds this subject; https://go.dev/dl has it")
     version = run_go(["env", "GOVERSION"], Path.cwd()).strip()
@@ -148,16 +112,6 @@ def go_version(least: tuple[int, int]) -> str:
 
 
 def run_go(arguments: list[str], folder: Path, variables: Mapping[str, str] | None = None) -> str:
-    """Run go in a folder, and return its output.
-
-    Args:
-        arguments: The arguments of go.
-        folder: The folder.
-        variables: Further variables of the environment.
-
-    Raises:
-        InputError: If go fails, with the end of its messages; or if it takes longer than ten minutes.
-    """
     environment = os.environ | {"CGO_ENABLED": "1"} | dict(variables or {})
     command = ["go", *arguments]
     try:
@@ -173,11 +127,7 @@ def run_go(arguments: list[str], folder: Path, variables: Mapping[str, str] | No
 
 
 def build_library(folder: Path) -> Path:
-    """Build a Go module of the user that exports the functions of controller.h, and return the shared library.
-
-    Raises:
-        InputError: If there is no go, or the build fails.
-    """
+    """Build a Go module of the user that exports the functions of controller.h, and return the shared library."""
     go_version((1, 21))
     with tempfile.TemporaryDirectory() as place:
         library = Path(place) / "controller.so"

@@ -57,11 +57,7 @@ class Adaptor:
 
 
 def _ask(places: list[Path] | None, *arguments: str) -> str:
-    """Return the answer of pkg-config, which looks in some folders first.
-
-    Raises:
-        InputError: If pkg-config or a library is missing.
-    """
+    """Return the answer of pkg-config, which looks in some folders first."""
     if not shutil.which("pkg-config"):
         raise InputError("there is no pkg-config, which finds ngtcp2; on Debian, apt-get install pkg-config")
     variables = os.environ | ({"PKG_CONFIG_PATH": ":".join(map(str, places))} if places else {})
