@@ -16,8 +16,6 @@ from ccmatic.fitting.log import SECOND
 from ccmatic.fitting.report import milliseconds
 from ccmatic.proving import guarantees as proved
 
-__all__ = ["guarantees", "models"]
-
 #: The largest factor of a change that is ignored, and the percentage of the log's windows that the second basis covers.
 SAME, SHARE = 1.1, 95
 

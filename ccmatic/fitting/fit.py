@@ -1,15 +1,19 @@
 """Fit models to a log: the smallest jitter that explains the log and its windows, and the size of the buffer."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 
-from ccmatic.base import InputError, definitions
+from ccmatic import records
+from ccmatic.base import InputError, definitions, quantities
 from ccmatic.contracts import load_definition, load_logs
+from ccmatic.fitting import coverage
 from ccmatic.fitting.least import least
-from ccmatic.fitting.log import NEVER, SECOND, PacketLog
-from ccmatic.fitting.rows import rows
+from ccmatic.fitting.log import NEVER, SECOND, PacketLog, rows
+from ccmatic.fitting.readers import read_log
 
 #: The default models: the models of the paper that have jitter.
 MODELS = definitions.chosen("models", "ASKED_OF_LOGS")
@@ -83,6 +87,53 @@ class FitResult:
     def window(self):
         """The length of a window in seconds."""
         return (self.horizon - 1) * self.rtt
+
+
+def fit_file(
+    log: str | Path,
+    models: Sequence[str] = (),
+    *,
+    rtt: str | None = None,
+    horizon: int = 10,
+    two_clocks: bool = False,
+    received: str | Path | None = None,
+    controllers: Sequence[str] = (),
+) -> tuple[FitResult, list[records.GuaranteeLine]]:
+    """Find, for each model, the smallest jitter with which a link explains a packet log, and the rate of this link.
+
+    Args:
+        log: A packet log (docs/reference/formats.md).
+        models: The models whose links are fitted. By default: cbr_delay, ccac, and the models of the controllers'
+            proofs.
+        rtt: R_m, such as "40ms", which is also the length of a step. By default, the smallest delay in the log.
+        horizon: T. A window lasts T-1 steps.
+        two_clocks: Whether the clocks of sender and receiver differ by an unknown constant.
+        received: The capture at the receiver. If `received` is given, `log` is the capture at the sender.
+        controllers: The controllers whose shipped proofs are compared with the path.
+
+    Returns:
+        The FitResult, and a GuaranteeLine for each proof of a controller.
+
+    Raises:
+        InputError: If the log cannot be read, or a name is unknown.
+
+    Examples:
+        >>> fitted, guarantees = cm.fit("examples/links/cellular.mahimahi", rtt="40ms", controllers=["cc_qdel"])
+    """
+    step = seconds_of(rtt)
+    if controllers and not step:
+        raise InputError("--controller needs --rtt, R_m: the delays in a log may be those of one direction only")
+    packets = read_log(str(log), two_clocks, received)
+    fitted = fit(packets, models or dict.fromkeys((*MODELS, *coverage.models(controllers))), horizon, step)
+    return fitted, [line for name in controllers for line in coverage.guarantees(name, fitted)]
+
+
+def seconds_of(rtt):
+    """Return R_m in seconds, or None."""
+    step = quantities.duration(rtt) if rtt else None
+    if step == 0:
+        raise InputError(f"the rtt is '{rtt}'; expected more than 0")
+    return step
 
 
 def fit(log, models=MODELS, horizon=10, rtt=None):

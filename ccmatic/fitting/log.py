@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ccmatic.base import InputError
+from ccmatic.contracts import Rows
 
 #: The nanoseconds in a second, and the value that stands for a missing instant.
 SECOND = 10**9
@@ -13,6 +14,10 @@ NEVER = np.iinfo(np.int64).min
 #: The value of `marked` if a log does not state whether a packet has the mark CE. Such a packet was lost, or its sender
 #: does not support ECN.
 UNKNOWN = -1
+
+#: A packet with an unknown sending time counts as sent this many seconds before its part of the log. Any time before
+#: all known times would be correct.
+EARLY = 1e6
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,3 +111,20 @@ def _early(by):
 
 def _ms(ns):
     return f"{ns / 1e6:.6g} ms"
+
+
+def rows(log, starts, ends):
+    """Return the Rows of parts of a log without losses.
+
+    A part contains the packets from its start up to, not including, its end.
+    """
+    length = max(ends - starts)
+    place = starts[:, None] + np.arange(length)
+    beyond = place >= ends[:, None]
+    place = np.minimum(place, ends[:, None] - 1)
+    origin = log.delivered[starts][:, None]
+    dated = log.sent[place] != NEVER
+    sent = np.where(dated, (log.sent[place] - origin) / SECOND, -EARLY)
+    size = np.where(beyond, 0, log.size[place])
+    through = np.cumsum(size, axis=1, dtype=np.float64)
+    return Rows(sent, (log.delivered[place] - origin) / SECOND, through, through - size)

@@ -1,4 +1,4 @@
-"""The cache of built programs, the path in C as a library, and the program that runs controllers alone."""
+"""The cache of built programs, the path in C as a library, and the controllers that run alone."""
 
 import hashlib
 import os
@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cache as once
 from pathlib import Path
+from typing import Any
 
 from ccmatic.base import InputError, definitions, read_text
 from ccmatic.base.memory import code_digest
-from ccmatic.worlds.runtime import compile_c, include_folder
+from ccmatic.worlds.runtime import compile_c, include_folder, shipped
 
 #: The options of all C code that is built here.
 _FLAGS = ["-std=gnu99", "-O2", "-fPIC"]
@@ -107,8 +108,6 @@ def exported_library(controller: str, choice: str) -> Path:
     """
 
     def make(folder: Path) -> None:
-        from ccmatic.judging.exports import Exported  # imported here: slow to import, and only builds need it
-
         shutil.copy(Exported(controller, choice or None).library(), folder)
 
     return built(controller, [*_compiler(), code_digest(), controller, choice], make) / f"{controller}.so"
@@ -166,3 +165,59 @@ def _models() -> dict[str, Path]:
 def _compiler() -> tuple[str, ...]:
     """Return everything that determines the compiler's output, except the sources."""
     return os.environ.get("CC", ""), os.uname().machine, *_FLAGS
+
+
+# ---- controllers of ccmatic as libraries ----
+
+#: The word before an envelope and the policy whose rates it limits.
+GUARD = "guard"
+
+#: The ways to choose a rate in an envelope: its highest, its lowest, or a new one in each step, drawn by the seed.
+CHOICES = ("upper", "lower", "drawn")
+
+#: The C code around an exported header.
+_AROUND = _CONTROLLERS / "exported.c"
+
+#: The library of exported policies, which count no application limits.
+_POLICY = "policy_library.c"
+
+
+class Exported:
+    """A controller of ccmatic that becomes a shared library.
+
+    Attributes:
+        controller: The name of the controller.
+        argument: The argument of controller_new.
+    """
+
+    def __init__(self, file: str, choice: str | None) -> None:
+        self._export = export = _export(file)
+        from ccmatic.deployment.policies import GuidedExport  # imported here: slow to import, and stacks do not need it
+
+        guided = isinstance(export, GuidedExport)  # a network chooses the rate in the envelope
+        envelope = bool(getattr(export, "is_envelope", False)) and export.library != _POLICY and not guided
+        if envelope and choice not in CHOICES:
+            options = " or ".join(f"{file}:{each}" for each in CHOICES)
+            raise InputError(f"{export.name} is an envelope, which leaves a choice of rates; expected {options}")
+        if choice and not envelope:
+            raise InputError(f"{export.name} is no envelope; expected {file} alone, found {file}:{choice}")
+        self.controller: str = export.name
+        self.argument = choice or self.controller
+
+    def library(self) -> Path:
+        """Return the shared library, from the cache if it is there."""
+        name, around = self.controller, read_text(_AROUND).replace("NAME", self.controller)
+        limits = "" if self._export.library == _POLICY else "#define ALONE_LIMITED\n"
+        sources = {f"{name}.c": limits + around, f"{name}.h": self._export.header(), "draw.h": shipped("draw.h")}
+        return shared_library(name, sources) / f"{name}.so"
+
+
+def _export(file: str) -> Any:
+    from ccmatic.deployment import exporting, policies  # imported here, as above
+
+    guard, _, text = file.partition(":")
+    if guard == GUARD:
+        return policies.guarded(text)
+    if Path(file).suffix == ".json":
+        return policies.exported(policies.load(file))
+    return exporting.make(file, guarding=True)

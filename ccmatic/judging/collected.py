@@ -4,6 +4,7 @@ The facts come from the shipped results, and from lines that a search printed.
 """
 
 import json
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,16 +13,51 @@ from typing import Any
 from ccmatic import records
 from ccmatic.base import InputError, counted, definitions, parse_json, read_text
 from ccmatic.contracts import load_definition
-from ccmatic.judging.sections import SECTIONS, UNITS, titles
 from ccmatic.judging.subjects import subject as known
 from ccmatic.judging.verdicts import measured_words
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of RFC 9743."""
+
+    part: str
+    number: str  #: The number in RFC 9743, such as `5.1.1`.
+    title: str
+    rules: tuple[str, ...] = ()  #: The rules of judge that measure it.
+    scenarios: tuple[str, ...] = ()  #: The scenarios that play it.
+    constants: tuple[str, ...] = ()  #: The constants of proofs that bound it.
+    measures: tuple[str, ...] = ()  #: The measures of models that are about it.
+    networks: tuple[str, ...] = ()  #: The networks whose results belong here, whatever the measure.
+    flows: str = ""  #: `same` for the results of two flows of one controller, `different` for those of two controllers.
+
+
+_DATA: dict[str, Any] = tomllib.loads(read_text(Path(__file__).parent / "sections.toml"))
+
+#: All sections in order, and for each table of results the units of its measures.
+SECTIONS = tuple(Section(**data) for data in _DATA["section"])
+UNITS: dict[str, dict[str, str]] = _DATA["units"]
+
+
+def titles(**wanted: str) -> list[str]:
+    """Return the titles of the sections that have one of these names in one of these fields."""
+    return [section.title for section in SECTIONS if any(name in getattr(section, f) for f, name in wanted.items())]
+
 
 #: The folders of shipped results.
 PROOFS, TABLES = "results.proofs", "results.tables"
 
 
-def collect(subject: str, judged: Sequence[str | Path] = ()) -> Iterator[records.ExaminedLine]:
-    """Yield what is known about a subject. A section without any fact has one line that says so."""
+def judge_known(subject: str, judged: Sequence[str | Path] = ()) -> list[records.ExaminedLine]:
+    """Collect what is known about a subject, in the order of RFC 9743.
+
+    Args:
+        subject: The name of the subject, such as `quinn:cubic` or `cc_qdel`.
+        judged: Files with lines of `judge table --json`, besides the shipped results.
+
+    Raises:
+        InputError: If there is no such subject, or a file has other lines.
+    """
     known(subject)
     facts = [
         *_proofs(subject),
@@ -30,18 +66,22 @@ def collect(subject: str, judged: Sequence[str | Path] = ()) -> Iterator[records
         *_scenarios(subject),
         *_searches(subject, judged),
     ]
+    lines = []
     for section in SECTIONS:
         found = [fact for title, fact in facts if title == section.title]
         for kind, what, result, source in found or [("not examined", "", "", "")]:
-            yield records.ExaminedLine(
-                subject=subject,
-                part=section.part,
-                section=section.title,
-                kind=kind,  # type: ignore[arg-type]
-                what=what,
-                result=result,
-                source=source,
+            lines.append(
+                records.ExaminedLine(
+                    subject=subject,
+                    part=section.part,
+                    section=section.title,
+                    kind=kind,  # type: ignore[arg-type]
+                    what=what,
+                    result=result,
+                    source=source,
+                )
             )
+    return lines
 
 
 #: A fact: the title of its section; its kind, what it is about, its result, and its file.

@@ -1,6 +1,8 @@
 """The difference of two subjects on one scenario: the windows of one subject against the windows of the other."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -9,7 +11,8 @@ from ccmatic.base import InputError
 from ccmatic.judging.rules import Run
 from ccmatic.judging.rules.measures import windows
 from ccmatic.judging.rules.premises import round_trip
-from ccmatic.judging.scenario import SECOND, Scenario
+from ccmatic.judging.scenario import SECOND, Scenario, make_scenario
+from ccmatic.judging.verdicts import Source, opened
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,39 @@ class Difference:
         )
 
 
-def difference(one: Run, other: Run, tolerance: float) -> Difference:
+def judge_difference(
+    one: str,
+    other: str,
+    on: str | None = None,
+    events: Sequence[str] = (),
+    *,
+    tolerance: float = 0.1,
+    versions: tuple[str | None, str | None] = (None, None),
+    **words: Any,
+) -> Difference:
+    """Find the instant at which the windows of two subjects begin to differ on one scenario.
+
+    Args:
+        one: A subject, as in `judge`.
+        other: Another subject, such as the model of the same algorithm.
+        on: As in `make_scenario`.
+        events: As in `make_scenario`.
+        tolerance: The largest difference that is tolerated, as a share of the larger window.
+        versions: The version of each subject's stack.
+        words: Further arguments of `make_scenario`.
+
+    Raises:
+        InputError: If a subject cannot be built or run, fails, or has no window.
+    """
+    scenario = make_scenario(on, events, **words)
+    recordings = []
+    for name, version in zip((one, other), versions, strict=True):
+        runner, _, _ = opened(Source(name, version))
+        recordings.append(runner.run(scenario))
+    return _difference(recordings[0], recordings[1], tolerance)
+
+
+def _difference(one: Run, other: Run, tolerance: float) -> Difference:
     """Return the Difference of two runs of one scenario."""
     for run in (one, other):
         if run.failure is not None:

@@ -1,7 +1,7 @@
 """The recording of a run: its packets, replies and samples."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -67,22 +67,18 @@ class Recording:
         np.savez_compressed(path, packets=self.packets, replies=self.replies, samples=self.samples)
 
 
-def load(folder: Path, scenario: Scenario, subject: str, version: str) -> Recording:
-    """Return the Recording of a run that the path wrote to a folder."""
+def load(folder: Path, scenario: Scenario, subject: str, version: str, failure: str | None = None) -> Recording:
+    """Return the Recording of a run that the path wrote to a folder.
+
+    A run with a failure may have left no records, because its program crashed or was stopped.
+    """
+    if failure is not None and not (folder / "packets.bin").exists():
+        arrays = {name: np.zeros(0, kind) for name, kind in FILES.items()}
+        return Recording(scenario, **arrays, failure=failure, subject=subject, version=version)
     try:
         arrays = {name: np.fromfile(folder / f"{name}.bin", kind) for name, kind in FILES.items()}
-        failure = folder / "failure.txt"
-        text = failure.read_text(errors="replace") if failure.exists() else None
+        if failure is None and (folder / "failure.txt").exists():
+            failure = (folder / "failure.txt").read_text(errors="replace")
     except OSError as error:
         raise InputError(f"the run has no record: {error.strerror}", str(error.filename)) from None
-    return Recording(scenario, **arrays, failure=text, subject=subject, version=version)
-
-
-def replaced(recording: Recording, failure: str) -> Recording:
-    return replace(recording, failure=failure)
-
-
-def broken_off(scenario: Scenario, subject: str, version: str, failure: str) -> Recording:
-    """Return the Recording of a run that left no records, because its program crashed or was stopped."""
-    arrays = {name: np.zeros(0, kind) for name, kind in FILES.items()}
     return Recording(scenario, **arrays, failure=failure, subject=subject, version=version)

@@ -80,9 +80,11 @@ class Session:
         (folder / "scenario.txt").write_text(text, encoding="utf-8")
         try:
             failure = self._result(folder, self._seconds + scenario.most_packets(plan) / SLOWEST)
-            if failure is not None and not (folder / "packets.bin").exists():
-                return recording.broken_off(plan, self._subject.name, self._subject.program.version, failure)
-            return self._load(folder, plan, failure)
+            fault = folder / "fault.txt"
+            if fault.exists() and (failure is None or (folder / "packets.bin").exists()):
+                problem = fault.read_text(errors="replace")
+                raise InputError(f"{self._subject.name} calls the path in a wrong way: {problem}")
+            return recording.load(folder, plan, self._subject.name, self._subject.program.version, failure)
         except BaseException:
             self.close_process()
             raise
@@ -108,13 +110,6 @@ class Session:
             if pipe:
                 with suppress(OSError):
                     pipe.close()
-
-    def _load(self, folder: Path, plan: Scenario, failure: str | None) -> Recording:
-        fault = folder / "fault.txt"
-        if fault.exists():
-            raise InputError(f"{self._subject.name} calls the path in a wrong way: {fault.read_text(errors='replace')}")
-        loaded = recording.load(folder, plan, self._subject.name, self._subject.program.version)
-        return loaded if failure is None else recording.replaced(loaded, failure)
 
     def _result(self, folder: Path, seconds: float) -> str | None:
         """Let the process run the scenario in a folder, within a time limit. Return its failure, or None."""

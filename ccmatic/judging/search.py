@@ -23,8 +23,8 @@ from ccmatic.base.workers import Team
 from ccmatic.judging.expectations import every_rule
 from ccmatic.judging.rules import Rule
 from ccmatic.judging.scenario import Scenario, faults
-from ccmatic.judging.sources import Outcome, Source, opened, outcome
 from ccmatic.judging.space import change, draw
+from ccmatic.judging.verdicts import Outcome, Source, opened, outcome
 
 #: The number of runs whose scenarios are chosen together; the number of fresh scenarios per rule before any is changed;
 #: the share of fresh scenarios later; and the number of scenarios that a line of descent keeps.

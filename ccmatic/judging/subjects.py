@@ -4,41 +4,46 @@ import ast
 import hashlib
 import importlib
 import json
+import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Any, Protocol
 
 from ccmatic import __version__
 from ccmatic.base import InputError, definitions, installed, read_text, shown, suggest, syntax_tree
-from ccmatic.judging import kernel, scripts
-from ccmatic.judging.builds import cache, controller_command, exported_library, path_library, shared_library
-from ccmatic.judging.programs import Adaptor, Program
+from ccmatic.judging import scripts
+from ccmatic.judging.builds import GUARD, Exported, controller_command, exported_library, shared_library
 
-__all__ = [
-    "Adaptor",
-    "Program",
-    "Subject",
-    "cache",
-    "controller_command",
-    "hosted_library",
-    "is_shipped",
-    "path_library",
-    "require_shipped",
-    "run_command",
-    "stacks",
-    "subject",
-]
-
-#: The package of the shipped adaptors, and the class that each defines in its file adaptor.py.
+#: The package of the shipped adaptors, and the class that each defines.
 _PACKAGE, _CLASS = "ccmatic.judging.adaptors", "Adaptor"
-
-#: The word before an envelope and the policy whose rates it limits.
-GUARD = "guard"
 
 #: Files of a controller's folder by which the language of its code is recognised. Each has the module that builds the
 #: code, and the pattern of the code's files.
 _LANGUAGES = {"Cargo.toml": ("cargo", "src/**/*.rs"), "go.mod": ("golang", "**/*.go")}
+
+
+@dataclass(frozen=True)
+class Program:
+    """The built program of an adaptor."""
+
+    command: tuple[str, ...]  #: The command that runs scenarios.
+    version: str  #: The version of the code that the program runs.
+    notes: tuple[str, ...] = ()  #: Features of the program, and features that are switched off, such as MTU discovery.
+
+
+class Adaptor(Protocol):
+    """The connection of a stack to the path in virtual time."""
+
+    stack: str  #: The name of the stack.
+    controllers: tuple[str, ...]  #: The names of its controllers.
+    toolchain: str  #: The least toolchain that builds the adaptor, such as `cargo 1.85`.
+    version: str  #: The version of the stack that is built by default.
+
+    def build(self, version: str | None = None, source: Path | None = None) -> Program:
+        """Build the program, or take it from the cache."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,25 @@ class Subject:
         if not all(Path(part).exists() for part in self.program.command if part.startswith("/")):
             del self.__dict__["program"]
         return self.program.command
+
+
+class Kernel:
+    """The adaptor of this machine's kernel, which runs scenarios itself."""
+
+    stack, toolchain, version = "kernel", "root, ip and iperf3", "this machine's"
+    controllers: tuple[str, ...] = ()
+
+    def build(self, version: str | None = None, source: Path | None = None) -> Program:
+        """Return the version of the kernel, and no command."""
+        if version or source:
+            raise InputError("the kernel is that of this machine; expected neither --version nor --source")
+        return Program((), f"Linux {os.uname().release}", ("in real time over an emulated link",))
+
+    def record(self, plan: Any, subject: Any) -> Any:
+        """Run a scenario, as `ccmatic.judging.emulated.record` does."""
+        from ccmatic.judging.emulated import record  # imported here: slow to import, and only the kernel needs it
+
+        return record(plan, subject)
 
 
 class _Alone:
@@ -92,13 +116,13 @@ def stacks() -> dict[str, Adaptor]:
 
 def _own() -> dict[str, Adaptor]:
     """Return the adaptors that are part of ccmatic."""
-    return {**_shipped(), "kernel": kernel.Adaptor()}
+    return {**_shipped(), "kernel": Kernel()}
 
 
 def _shipped() -> dict[str, Adaptor]:
     """Return the adaptors that are part of ccmatic, without that of the kernel."""
-    files = sorted((Path(__file__).parent / "adaptors").glob("*/adaptor.py"))
-    modules = [importlib.import_module(f"{_PACKAGE}.{file.parent.name}.adaptor") for file in files]
+    files = sorted((Path(__file__).parent / "adaptors").glob("*/__init__.py"))
+    modules = [importlib.import_module(f"{_PACKAGE}.{file.parent.name}") for file in files]
     made = [getattr(module, _CLASS)() for module in modules]
     return {adaptor.stack: adaptor for adaptor in made}
 
@@ -229,8 +253,6 @@ def _of_python(name: str, file: Path, controller: str) -> Subject:
 
 
 def _exported(name: str, file: str | Path, choice: str) -> Subject:
-    from ccmatic.judging.exports import Exported  # imported here: slow to import, and stacks do not need it
-
     exported = Exported(str(file), choice or None)
     return _alone(name, "ccmatic", __version__, exported.controller, exported.library, exported.argument)
 

@@ -13,7 +13,7 @@ from decimal import Decimal
 
 from ccmatic.base import InputError, parse_json, read_text, shown
 from ccmatic.fitting.log import NEVER, packet_log
-from ccmatic.fitting.readers.csv_text import BIGGEST, LARGEST, LATEST
+from ccmatic.fitting.readers.tables import BIGGEST, LARGEST, LATEST
 
 #: The character before each record of JSON-SEQ (RFC 7464).
 SEPARATOR = "\x1e"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ccmatic.base import InputError
 from ccmatic.judging.builds import built, cache, path_library
-from ccmatic.judging.programs import Program
+from ccmatic.judging.subjects import Program
 
 #: Files that a build reads.
 _SOURCES = (".rs", ".toml", ".lock", ".der", ".pem")
@@ -64,7 +64,7 @@ def build(
 
 
 class WholeStack:
-    """An adaptor of a whole stack in Rust. Its subclass is in the file adaptor.py beside the adaptor's sources."""
+    """An adaptor of a whole stack in Rust. Its subclass is in the folder of the adaptor's sources."""
 
     stack: str  #: The name of the stack.
     crate: Crate

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ccmatic.base import InputError
 from ccmatic.judging.builds import built, path_library
-from ccmatic.judging.programs import Program
+from ccmatic.judging.subjects import Program
 
 #: The time limit of a build in seconds. A first build downloads modules, and compiles all of them.
 _PATIENCE = 600
@@ -76,7 +76,7 @@ class Module:
 
 
 class WholeStack:
-    """An adaptor of a whole stack in Go. Its subclass is in the file adaptor.py beside the adaptor's sources."""
+    """An adaptor of a whole stack in Go. Its subclass is in the folder of the adaptor's sources."""
 
     module: Module
     controllers: tuple[str, ...]  #: The names of its controllers.
