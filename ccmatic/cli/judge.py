@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from ccmatic import judging
 from ccmatic.base import InputError, counted, write_text
 from ccmatic.cli import options
 from ccmatic.cli.command import Command
@@ -95,8 +96,6 @@ def _rules(command):
 
 
 def _complete_rules(context, parameter, incomplete):
-    from ccmatic import judging
-
     return [name for name in judging.RULES if name.startswith(incomplete)]
 
 
@@ -129,8 +128,6 @@ def run(subject, rules, expect, version, source, plot, out, as_json, **words):
     A subject is code, such as quinn:cubic, a controller of ccmatic, or a folder from `judge new`. A witness is a file
     from `judge search`; it names its code, scenario and rule.
     """
-    from ccmatic import judging
-
     if judging.is_witness(subject):
         judged = judging.rerun_witness(subject, version, source, allow_code=words["allow_code"])
     else:
@@ -186,8 +183,6 @@ def _verdict_text(line):
 
 
 def _value_text(line):
-    from ccmatic import judging
-
     return f"{line.rule}: {judging.measured_words(line)}"
 
 
@@ -223,7 +218,7 @@ def search(subject, as_json, **settings):
 
 
 def _searched(subject, as_json, junit=None, **settings):
-    from ccmatic import judging, records
+    from ccmatic import records
 
     begin, lines = time.monotonic(), []
     with options.Waiting(f"{subject}, building") as waiting:
@@ -269,7 +264,6 @@ def _total(lines, search, seconds, file, as_json):
 
 
 def _searched_text(line, witness):
-    from ccmatic import judging
     from ccmatic.cli.verdicts import shown_verdict
 
     meaning = {"broken": "violated", "kept": "holds", "not asked": "unknown"}[line.verdict]
@@ -282,8 +276,6 @@ def _searched_text(line, witness):
 
 def _scenario_text(scenario):
     """Return the words of a scenario on one line."""
-    from ccmatic import judging
-
     events = "".join(f"; {judging.event_words(event)}" for event in scenario.events)
     flows = f"; {len(scenario.flows)} flows" if len(scenario.flows) > 1 else ""
     return f"{judging.path_words(scenario)}{flows}{events}; {scenario.duration / 1e9:g} s"
@@ -300,7 +292,7 @@ def shrink(witness, budget, version, source, allow_code, as_json):
 
     The command replaces the file. The shrunk scenario has fewer events, rounder numbers, or a shorter run.
     """
-    from ccmatic import judging, records
+    from ccmatic import records
 
     made = judging.shrink_witness(witness, budget, version, source, allow_code=allow_code)
     record = made.record
@@ -327,7 +319,7 @@ def diff(one, other, tolerance, as_json, **words):
     Both run the same scenario. Exit code 1: their windows differ by more than the tolerance for a whole round trip; so
     the command tests a model against code.
     """
-    from ccmatic import judging, records
+    from ccmatic import records
 
     found = judging.judge_difference(one, other, tolerance=tolerance, **words)
     if as_json:
@@ -364,7 +356,7 @@ def bisect(witness, first, last, versions, as_json):
 
     The command builds versions between two, and runs the scenario of a witness on each.
     """
-    from ccmatic import judging, records
+    from ccmatic import records
 
     subject = judging.load_witness(witness).record.subject
 
@@ -397,7 +389,7 @@ def table(names, out, as_json, **settings):
 
     The command writes the table of all worst values to OUT/table.md.
     """
-    from ccmatic import judging, records
+    from ccmatic import records
 
     broken, tables = False, judging.judge_table(names, out, **settings)
     for subject in names:
@@ -428,7 +420,7 @@ def report(subject, out, judged, allow_code, as_json):
     seeds and scale, and a unit test that fails, if the stack has a template. For a subject, the command prints proofs,
     verdicts on models, played scenarios and searches in the order of RFC 9743.
     """
-    from ccmatic import judging, records
+    from ccmatic import records
 
     if not judging.is_witness(subject):
         options.refuse({"out": out}, "a witness beside it")
@@ -475,8 +467,6 @@ def new(name, language):
 
     The folder NAME gets the sources of a small controller, which `ccmatic judge run ./NAME` builds and runs.
     """
-    from ccmatic import judging
-
     for file in judging.new_adaptor(name, language):
         click.echo(file)
     return options.GOOD

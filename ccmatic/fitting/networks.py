@@ -298,72 +298,56 @@ def _least_share(size, lost, most):
 # ---- networks as `--on` takes them ----
 
 
-def _on_queue(found, limits, more=""):
-    model = _model("QUEUES")
-    return f"{_path(model, found, limits)}, {model.store} {found.size} b{_jitter(found)}{more}"
+def _on_queue(found, limits, role="QUEUES", *, before="", sizes="", after=""):
+    """Return the text of a network of the model with a role, with further texts around its buffer or bucket."""
+    model = load_definition("models", "MODEL", definitions.chosen("models", role))
+    path = f"{model.name} {_decimal(found.rate, 6)} mbit, rtt {_decimal(_rtt(found, limits), 6)} ms"
+    jitter = f", jitter {_decimal(-(-found.jitter // 1000), 3)} ms" if found.jitter else ""
+    return f"{path}{before}, {model.store} {found.size} b{sizes}{jitter}{after}"
 
 
 def _on_pausing(found, limits):
-    return _on_queue(found, limits, ", application pauses")
+    return _on_queue(found, limits, after=", application pauses")
 
 
 def _on_marking(found, limits):
-    model = _model("MARKS")
-    sizes = f"{model.store} {found.size} b, threshold {found.parameters['threshold_bytes']} b{_jitter(found)}"
-    return f"{_path(model, found, limits)}, {sizes}"
+    return _on_queue(found, limits, "MARKS", sizes=f", threshold {found.parameters['threshold_bytes']} b")
 
 
 def _on_outage(found, limits):
     begins, lasts = (_decimal(found.parameters[f"outage_{name}_ns"], 6) for name in ("begins", "lasts"))
-    return _on_queue(found, limits, f", outage {lasts} ms, at {begins} ms")
+    return _on_queue(found, limits, after=f", outage {lasts} ms, at {begins} ms")
 
 
 def _on_change(found, limits):
     factor = Fraction(found.parameters["later_bits_per_second"], found.rate)
     at = _decimal(found.parameters["changes_at_ns"], 6)
-    return _on_queue(found, limits, f", change rate x{factor}, at {at} ms")
+    return _on_queue(found, limits, after=f", change rate x{factor}, at {at} ms")
 
 
 def _on_policer(found, limits):
-    model = _model("POLICES")
-    return f"{_path(model, found, limits)}, {model.store} {found.size} b{_jitter(found)}"
+    return _on_queue(found, limits, "POLICES")
 
 
 def _on_policed(found, limits):
     """Return the text of a policer in front of a bottleneck; None if tokens come faster than the link serves."""
-    model = _model("POLICED")
     share = Fraction(found.parameters["tokens_bits_per_second"], found.rate)
     if share > 1:
         return None
     bucket = Fraction(found.parameters["bucket_bytes"] * BYTE, found.rate * _rtt(found, limits))
-    sizes = f"tokens={share}, bucket={bucket}, {model.store} {found.size} b{_jitter(found)}"
-    return f"{_path(model, found, limits)}, {sizes}"
+    return _on_queue(found, limits, "POLICED", before=f", tokens={share}, bucket={bucket}")
 
 
 def _on_lossy(found, limits):
     """Return the text of a link that loses bytes by chance. Its share and burst are at least those of the log."""
-    model = _model("LOSSY")
     share = _decimal(max(1, int(found.parameters["share"] * PARTS)), 2)
     burst = -(-found.parameters["burst_bytes"] // PACKET)
-    chance = f"loss {share}%, burst {counted(burst, 'packet')}"
-    return f"{_path(model, found, limits)}, {model.store} {found.size} b, {chance}{_jitter(found)}"
-
-
-def _model(role):
-    return load_definition("models", "MODEL", definitions.chosen("models", role))
-
-
-def _path(model, found, limits):
-    return f"{model.name} {_decimal(found.rate, 6)} mbit, rtt {_decimal(_rtt(found, limits), 6)} ms"
+    return _on_queue(found, limits, "LOSSY", sizes=f", loss {share}%, burst {counted(burst, 'packet')}")
 
 
 def _rtt(found, limits):
     """Return R_m of a network in ns."""
     return limits.rtt if limits.known or found.propagation <= 0 else found.propagation
-
-
-def _jitter(found):
-    return f", jitter {_decimal(-(-found.jitter // 1000), 3)} ms" if found.jitter else ""
 
 
 def _decimal(number, places):

@@ -72,19 +72,14 @@ def path_library() -> Path:
     return built("path", [*_compiler(), *_sources()], _make_path)
 
 
-def controller_program() -> Path:
-    """Return the program that runs controllers of shared libraries alone, under a sender of RFC 9002."""
-    return _controllers() / "controllers"
-
-
 def controller_library() -> Path:
-    """Return the same code as a shared library, for controllers that are written in Python."""
+    """Return the program of `controller_command` as a shared library, for controllers that are written in Python."""
     return _controllers() / "controllers.so"
 
 
 def controller_command(library: Path) -> tuple[str, ...]:
     """Return the command that runs the controllers of a shared library, whose functions controller.h declares."""
-    return str(controller_program()), str(library)
+    return str(_controllers() / "controllers"), str(library)
 
 
 def shared_library(name: str, sources: dict[str, str]) -> Path:

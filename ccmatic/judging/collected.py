@@ -149,30 +149,16 @@ def _flows(subject: str) -> Iterator[_Fact]:
             yield title, ("model", about, row["verdict"] + share, "starve.json")
 
 
-@dataclass(frozen=True)
-class _Played:
-    """A line of the table of played scenarios."""
-
-    format: str
-    scenario: str
-    world: str
-    sender: str
-    verdict: str
-    reason: str
-    premises: list[Any]
-    expectations: list[Any]
-
-
 def _scenarios(subject: str) -> Iterator[_Fact]:
     file = definitions.find_file([TABLES], "scenarios", ".jsonl")
     for line in read_text(file).splitlines():
-        played = _Played(**json.loads(line))
+        played = json.loads(line)
         world = "emulated" if subject.startswith("kernel:") else "simulated"
-        if (played.sender, played.world) == (subject.removeprefix("kernel:"), world):
-            measured = "; ".join(each["measured"] for each in played.expectations)
-            for title in titles(scenarios=played.scenario):
-                result = f"{played.verdict}: {measured or played.reason}"
-                yield title, ("scenario", f"{played.scenario}, {world}", result, "scenarios.jsonl")
+        if (played["sender"], played["world"]) == (subject.removeprefix("kernel:"), world):
+            measured = "; ".join(each["measured"] for each in played["expectations"])
+            for title in titles(scenarios=played["scenario"]):
+                result = f"{played['verdict']}: {measured or played['reason']}"
+                yield title, ("scenario", f"{played['scenario']}, {world}", result, "scenarios.jsonl")
 
 
 def _searches(subject: str, judged: Sequence[str | Path]) -> Iterator[_Fact]:

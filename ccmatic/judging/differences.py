@@ -8,7 +8,7 @@ import numpy as np
 
 from ccmatic import records
 from ccmatic.base import InputError
-from ccmatic.judging.rules import Run
+from ccmatic.judging.recording import Recording
 from ccmatic.judging.rules.measures import windows
 from ccmatic.judging.rules.premises import round_trip
 from ccmatic.judging.scenario import SECOND, Scenario, make_scenario
@@ -73,7 +73,7 @@ def judge_difference(
     return _difference(recordings[0], recordings[1], tolerance)
 
 
-def _difference(one: Run, other: Run, tolerance: float) -> Difference:
+def _difference(one: Recording, other: Recording, tolerance: float) -> Difference:
     """Return the Difference of two runs of one scenario."""
     for run in (one, other):
         if run.failure is not None:
@@ -97,7 +97,7 @@ def _difference(one: Run, other: Run, tolerance: float) -> Difference:
     )
 
 
-def _at(run: Run, instants: np.ndarray) -> np.ndarray:
+def _at(run: Recording, instants: np.ndarray) -> np.ndarray:
     """Return the window at each instant. Before the first known window, return this window."""
     times, values = windows(run)
     places = np.searchsorted(times, instants, side="right") - 1

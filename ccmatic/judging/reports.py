@@ -13,11 +13,12 @@ from msgspec.structs import replace
 from ccmatic import __version__, records
 from ccmatic.base import read_text, writable_folder, write_text
 from ccmatic.judging import subjects
-from ccmatic.judging.rules import RULES, Rule, Run
+from ccmatic.judging.recording import Recording
+from ccmatic.judging.rules import RULES, Rule
 from ccmatic.judging.rules.measures import arrivals, windows
 from ccmatic.judging.rules.premises import spans
 from ccmatic.judging.scenario import SECOND, Scenario, faults
-from ccmatic.judging.verdicts import Runner, Verdict, judge_run, opened, undisturbed
+from ccmatic.judging.verdicts import Source, Verdict, judge_run, opened, undisturbed
 from ccmatic.judging.witnesses import load, rule_of, source_of
 from ccmatic.judging.words import event_words, path_words
 from ccmatic.networks import traces
@@ -43,16 +44,16 @@ def judge_report(file: str | Path, out: str | Path, *, allow_code: bool = False)
     """
     folder, record = writable_folder(out), load(file, allow_code).record
     rule, source = rule_of(record), source_of(record)
-    runner, controller, version = opened(source)
-    run, [verdict] = judge_run(runner, controller, record.scenario, [rule])
-    usual = runner.run(undisturbed(record.scenario)) if record.scenario.events else None
+    judged = judge_run(source, record.scenario, [rule])
+    run, version, [verdict] = judged.run, judged.version, judged.verdicts
+    usual = opened(source)[0].run(undisturbed(record.scenario)) if record.scenario.events else None
     title = f"{record.subject} ({version}): {rule.name}"
     at = verdict.measured.at if verdict.measured else None
     draw(run, folder / "run.svg", title, usual, at)
     write_text(folder / "run.qlog", qlog(run, record.subject, title))
     write_text(folder / "witness.json", records.line(record) + "\n")
     tests = unit_tests(record, version, folder)
-    others = [*variants(record.scenario, rule, runner, controller)]
+    others = [*variants(record.scenario, rule, source)]
     write_text(folder / "report.md", _page(record, version, rule, verdict, others, tests))
     return [folder / name for name in ("report.md", "run.svg", "run.qlog", "witness.json")] + tests
 
@@ -70,11 +71,11 @@ class Variant:
     value: float | None  #: The measured value, or None.
 
 
-def variants(scenario: Scenario, rule: Rule, runner: Runner, controller: str) -> Iterator[Variant]:
+def variants(scenario: Scenario, rule: Rule, source: Source) -> Iterator[Variant]:
     """Yield the verdict of a rule on each lawful variant of a scenario."""
     for name, variant in _variants(scenario):
         if next(faults(variant), None) is None:
-            _, [verdict] = judge_run(runner, controller, variant, [rule])
+            [verdict] = judge_run(source, variant, [rule]).verdicts
             value = verdict.measured.value if verdict.measured else None
             yield Variant(name, verdict.verdict, value)
 
@@ -191,7 +192,9 @@ def unit_tests(record: records.WitnessFile, version: str, out: Path) -> list[Pat
 BINS, POINTS, COLOURS = 200, 4000, (SENDER, "#E69F00", NETWORK, "#CC79A7")
 
 
-def draw(run: Run, path: str | Path, title: str, undisturbed: Run | None = None, at: int | None = None) -> None:
+def draw(
+    run: Recording, path: str | Path, title: str, undisturbed: Recording | None = None, at: int | None = None
+) -> None:
     painters = {"Arrivals (Mbit/s)": _rates, "Window (kB)": _windows, "Delay (ms)": _delays}
     with traces.figure(path, (8, 7)) as figure:
         figure.suptitle(title, fontsize=10, parse_math=False)
@@ -211,7 +214,7 @@ def draw(run: Run, path: str | Path, title: str, undisturbed: Run | None = None,
         panels[-1].set_xlabel("time (s)")
 
 
-def _events(axes: Any, run: Run) -> None:
+def _events(axes: Any, run: Recording) -> None:
     """Shade the events of a scenario."""
     for event in run.scenario.events:
         length = max(getattr(event, "length", 0), run.scenario.duration // 500)
@@ -219,7 +222,7 @@ def _events(axes: Any, run: Run) -> None:
         axes.axvspan(event.at / SECOND, (event.at + length) / SECOND, color=colour, alpha=0.25, linewidth=0)
 
 
-def _rates(axes: Any, run: Run, colour: Any) -> None:
+def _rates(axes: Any, run: Recording, colour: Any) -> None:
     edges = np.linspace(0, run.scenario.duration, max(2, min(BINS, run.scenario.duration // run.scenario.rtt + 1)))
     for number in range(len(run.scenario.flows)):
         times, sizes = arrivals(run, number)
@@ -229,13 +232,13 @@ def _rates(axes: Any, run: Run, colour: Any) -> None:
         axes.plot([begin / SECOND, end / SECOND], [bits / 1e6] * 2, color="#000000", linestyle="--", linewidth=0.8)
 
 
-def _windows(axes: Any, run: Run, colour: Any) -> None:
+def _windows(axes: Any, run: Recording, colour: Any) -> None:
     for number in range(len(run.scenario.flows)):
         times, values = windows(run, number)
         axes.plot(times / SECOND, values / 1000, color=colour(number), drawstyle="steps-post", linewidth=1)
 
 
-def _delays(axes: Any, run: Run, colour: Any) -> None:
+def _delays(axes: Any, run: Recording, colour: Any) -> None:
     for number in range(len(run.scenario.flows)):
         kept = run.packets[(run.packets["released"] >= 0) & (run.packets["flow"] == number)]
         kept = kept[:: max(1, len(kept) // POINTS)]
@@ -249,7 +252,7 @@ def _delays(axes: Any, run: Run, colour: Any) -> None:
 HEADERS = 28
 
 
-def qlog(run: Run, subject: str, title: str, flow: int = 0) -> str:
+def qlog(run: Recording, subject: str, title: str, flow: int = 0) -> str:
     """Return the run of a flow as one qlog document, from the side of its sender.
 
     Times are in ms. Each packet that reaches the receiver counts as acknowledged at that instant, since the path's

@@ -63,7 +63,7 @@ def judge_search(
     """
     folder = writable_folder(Path(out or f"{file_name(subject)}-judged"))
     seeds = [scenario for trace in seed_from for scenario in of_trace(trace)]
-    search = Search(Source.of(subject, version, source), rules, expect, seed, Path(file) if file else None, seeds)
+    search = Search(Source(subject, version, source), rules, expect, seed, Path(file) if file else None, seeds)
     begin = monotonic()
     search.run(budget * SEARCHING, jobs, runs, told)
     broken = sum(line.is_broken for line in search.lines.values())

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from ccmatic import records
 from ccmatic.judging.expectations import every_rule
-from ccmatic.judging.rules import Evidence, Measured, Rule, Run
+from ccmatic.judging.recording import Recording
+from ccmatic.judging.rules import Evidence, Measured, Rule
 from ccmatic.judging.running import Session
 from ccmatic.judging.scenario import Scenario, make_scenario
 from ccmatic.judging.subjects import subject
@@ -18,8 +19,32 @@ from ccmatic.judging.subjects import subject
 class Runner(Protocol):
     """Anything that runs scenarios, such as a running.Session."""
 
-    def run(self, scenario: Scenario) -> Run:
+    def run(self, scenario: Scenario) -> Recording:
         """Run a scenario and return its recording."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """The code under test, described so that another process can build or find it."""
+
+    name: str  #: The subject's name, such as `quinn:cubic`.
+    version: str | None = None  #: A version; None for the default one.
+    source: str | Path | None = None  #: A folder with sources, instead of a version.
+
+    def open(self) -> tuple[Runner, str, str]:
+        """Return a runner, the name of the controller, and the version."""
+        found = subject(self.name, self.version, self.source)
+        return Session(found), found.controller, found.program.version
+
+
+_open: dict[Source, tuple[Runner, str, str]] = {}
+
+
+def opened(source: Source) -> tuple[Runner, str, str]:
+    """Return the result of `Source.open`, which is computed once per process."""
+    if source not in _open:
+        _open[source] = source.open()
+    return _open[source]
 
 
 @dataclass(frozen=True)
@@ -43,113 +68,6 @@ class Verdict:
 NOTHING = "the run shows nothing that the rule measures, such as a window"
 
 
-def judge_run(
-    runner: Runner, controller: str, scenario: Scenario, rules: Sequence[Rule], again: bool = True
-) -> tuple[Run, list[Verdict]]:
-    """Run a scenario once, and run it again if rules compare runs."""
-    reasons = {rule.name: rule.asked(scenario, controller) for rule in rules}
-    asked = [rule for rule in rules if reasons[rule.name] is None]
-    needs = {need for rule in asked for need in rule.needs}
-    run = runner.run(scenario)
-    evidence = Evidence(
-        run,
-        controller,
-        undisturbed=runner.run(undisturbed(scenario)) if "undisturbed" in needs else None,
-        again=runner.run(scenario) if "again" in needs and again else None,
-    )
-    return run, [_verdict(rule, evidence, reasons[rule.name]) for rule in rules]
-
-
-def undisturbed(scenario: Scenario) -> Scenario:
-    """Return a scenario without its events."""
-    return replace(scenario, events=())
-
-
-def _verdict(rule: Rule, evidence: Evidence, reason: str | None) -> Verdict:
-    if reason is not None:
-        return Verdict(rule, None, reason)
-    if evidence.run.failure is not None and rule.name != "alive":
-        return Verdict(rule, None, f"the code failed: {evidence.run.failure}")
-    measured = rule.measure(evidence)
-    return Verdict(rule, measured, evidence.run.failure or "" if measured else NOTHING)
-
-
-def judged_line(subject: str, version: str, verdict: Verdict) -> records.JudgedLine:
-    measured = verdict.measured
-    return records.JudgedLine(
-        subject=subject,
-        version=version,
-        rule=verdict.rule.name,
-        verdict=verdict.verdict,  # type: ignore[arg-type]
-        threshold=verdict.rule.threshold,
-        value=measured.value if measured else None,
-        unit=verdict.rule.unit,
-        margin=measured.margin if measured else None,
-        at=measured.at / 10**9 if measured and measured.at is not None else None,
-        reason=verdict.reason or records.ABSENT,
-    )
-
-
-def measured_words(line: records.JudgedLine | records.SearchedLine) -> str:
-    """Return the value of a line in words, and the share of the threshold by which a broken rule is broken."""
-    assert line.value is not None
-    beyond = -100 * (line.margin or 0)  # 100 where the value has no distance to the threshold, as at a failure
-    by = f", broken by {beyond:.0f} %" if beyond >= 1 else ", broken by less than 1 %"
-    return f"{line.value:.4g} {line.unit}".rstrip() + (by if 0 < beyond != 100 else "")
-
-
-# ---- code under test ----
-
-
-@dataclass(frozen=True)
-class Source:
-    """The code under test, described so that another process can build or find it."""
-
-    name: str  #: The subject's name, such as `quinn:cubic`.
-    version: str | None = None  #: A version; None for the default one.
-    source: Path | None = None  #: A folder with sources, instead of a version.
-
-    @classmethod
-    def of(cls, name: str, version: str | None = None, source: str | Path | None = None) -> "Source":
-        return cls(name, version, Path(source) if source else None)
-
-    def open(self) -> tuple[Runner, str, str]:
-        """Return a runner, the name of the controller, and the version."""
-        found = subject(self.name, self.version, self.source)
-        return Session(found), found.controller, found.program.version
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """The outcome of one scenario."""
-
-    #: The margin, the value and the instant in ns (or None) for each rule that measures the run.
-    margins: dict[str, tuple[float, float, int | None]]
-    failure: str | None  #: The failure of the code, or None.
-
-
-_open: dict[Source, tuple[Runner, str, str]] = {}
-
-
-def opened(source: Source) -> tuple[Runner, str, str]:
-    """Return the result of `Source.open`, which is computed once per process."""
-    if source not in _open:
-        _open[source] = source.open()
-    return _open[source]
-
-
-def outcome(source: Source, scenario: Scenario, rules: Sequence[str], expect: Sequence[str], again: bool) -> Outcome:
-    """Run a scenario and return its Outcome. The arguments and the result can be pickled."""
-    runner, controller, _ = opened(source)
-    run, verdicts = judge_run(runner, controller, scenario, every_rule(rules, expect), again)
-    margins = {
-        each.rule.name: (float(each.measured.margin), float(each.measured.value), each.measured.at)
-        for each in verdicts
-        if each.measured
-    }
-    return Outcome(margins, run.failure)
-
-
 @dataclass(frozen=True)
 class Judged:
     """The verdicts on one run.
@@ -163,7 +81,7 @@ class Judged:
 
     subject: str
     version: str
-    run: Any
+    run: Recording
     verdicts: tuple[Verdict, ...]
 
     @property
@@ -205,7 +123,77 @@ def judge(
         >>> cm.judge("quinn:cubic", "24 mbit, rtt 40 ms, buffer 1 bdp", ["idle 1 s at 5 s"])
     """
     scenario = make_scenario(on, events, **words)
-    chosen = every_rule(rules, expect)
-    runner, controller, found = opened(Source.of(subject, version, source))
-    run, verdicts = judge_run(runner, controller, scenario, chosen)
-    return Judged(subject, found, run, tuple(verdicts))
+    return judge_run(Source(subject, version, source), scenario, every_rule(rules, expect))
+
+
+def judge_run(source: Source, scenario: Scenario, rules: Sequence[Rule], again: bool = True) -> Judged:
+    """Run a scenario, and measure every rule that applies. If rules compare runs, run the scenario `again`."""
+    runner, controller, version = opened(source)
+    reasons = {rule.name: rule.asked(scenario, controller) for rule in rules}
+    needs = {need for rule in rules if reasons[rule.name] is None for need in rule.needs}
+    run = runner.run(scenario)
+    evidence = Evidence(
+        run,
+        controller,
+        undisturbed=runner.run(undisturbed(scenario)) if "undisturbed" in needs else None,
+        again=runner.run(scenario) if "again" in needs and again else None,
+    )
+    return Judged(source.name, version, run, tuple(_verdict(rule, evidence, reasons[rule.name]) for rule in rules))
+
+
+def undisturbed(scenario: Scenario) -> Scenario:
+    """Return a scenario without its events."""
+    return replace(scenario, events=())
+
+
+def _verdict(rule: Rule, evidence: Evidence, reason: str | None) -> Verdict:
+    if reason is not None:
+        return Verdict(rule, None, reason)
+    if evidence.run.failure is not None and rule.name != "alive":
+        return Verdict(rule, None, f"the code failed: {evidence.run.failure}")
+    measured = rule.measure(evidence)
+    return Verdict(rule, measured, evidence.run.failure or "" if measured else NOTHING)
+
+
+def judged_line(subject: str, version: str, verdict: Verdict) -> records.JudgedLine:
+    measured = verdict.measured
+    return records.JudgedLine(
+        subject=subject,
+        version=version,
+        rule=verdict.rule.name,
+        verdict=verdict.verdict,  # type: ignore[arg-type]
+        threshold=verdict.rule.threshold,
+        value=measured.value if measured else None,
+        unit=verdict.rule.unit,
+        margin=measured.margin if measured else None,
+        at=measured.at / 10**9 if measured and measured.at is not None else None,
+        reason=verdict.reason or records.ABSENT,
+    )
+
+
+def measured_words(line: records.JudgedLine | records.SearchedLine) -> str:
+    """Return the value of a line in words, and the share of the threshold by which a broken rule is broken."""
+    assert line.value is not None
+    beyond = -100 * (line.margin or 0)  # 100 where the value has no distance to the threshold, as at a failure
+    by = f", broken by {beyond:.0f} %" if beyond >= 1 else ", broken by less than 1 %"
+    return f"{line.value:.4g} {line.unit}".rstrip() + (by if 0 < beyond != 100 else "")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The outcome of one scenario."""
+
+    #: The margin, the value and the instant in ns (or None) for each rule that measures the run.
+    margins: dict[str, tuple[float, float, int | None]]
+    failure: str | None  #: The failure of the code, or None.
+
+
+def outcome(source: Source, scenario: Scenario, rules: Sequence[str], expect: Sequence[str], again: bool) -> Outcome:
+    """Run a scenario and return its Outcome. The arguments and the result can be pickled."""
+    judged = judge_run(source, scenario, every_rule(rules, expect), again)
+    margins = {
+        each.rule.name: (float(each.measured.margin), float(each.measured.value), each.measured.at)
+        for each in judged.verdicts
+        if each.measured
+    }
+    return Outcome(margins, judged.run.failure)

@@ -61,11 +61,10 @@ def source_of(witness: records.WitnessFile) -> Source:
 def shrunk(witness: records.WitnessFile, source: Source, seconds: float = 60) -> records.WitnessFile:
     """Return the witness with the simplest scenario that shrinking finds within a time limit."""
     rule = rule_of(witness)
-    runner, controller, _ = opened(source)
+    _, controller, _ = opened(source)
 
     def verdict(scenario: Scenario) -> Verdict:
-        _, [one] = judge_run(runner, controller, scenario, [rule])
-        return one
+        return judge_run(source, scenario, [rule]).verdicts[0]
 
     def breaks(scenario: Scenario) -> bool:
         return verdict(scenario).verdict == "broken"
@@ -80,7 +79,7 @@ def shrunk(witness: records.WitnessFile, source: Source, seconds: float = 60) ->
 
 def _source(witness: records.WitnessFile, version: str | None, source: str | Path | None) -> Source:
     """Return the code of a witness, or another version of this code."""
-    return Source.of(witness.subject, version, source) if version or source else source_of(witness)
+    return Source(witness.subject, version, source) if version or source else source_of(witness)
 
 
 def is_witness(file: str | Path) -> bool:
@@ -103,10 +102,7 @@ def rerun_witness(
         InputError: If the file is no witness, or the subject cannot be built or run.
     """
     witness = load(file, allow_code).record
-    code = _source(witness, version, source)
-    runner, controller, found = opened(code)
-    run, verdicts = judge_run(runner, controller, witness.scenario, [rule_of(witness)])
-    return Judged(witness.subject, found, run, tuple(verdicts))
+    return judge_run(_source(witness, version, source), witness.scenario, [rule_of(witness)])
 
 
 def replay_witness(file: str | Path, *, allow_code: bool = False) -> records.WitnessLine:
@@ -199,8 +195,7 @@ def judge_versions(
     known = versions or _released(witness.subject)
 
     def breaks(version: str) -> bool:
-        runner, controller, _ = opened(Source(witness.subject, version))
-        _, [verdict] = judge_run(runner, controller, witness.scenario, [rule_of(witness)])
+        [verdict] = judge_run(Source(witness.subject, version), witness.scenario, [rule_of(witness)]).verdicts
         told(version, verdict)
         return verdict.verdict == "broken"
 

@@ -215,18 +215,17 @@ def _of(flow: int) -> str:
 
 
 def time_words(ns: int) -> str:
-    """Return a time in the largest unit in which it is a short decimal number."""
-    for unit, scale in (("s", SECOND), ("ms", MS), ("us", 1000)):
-        text = f"{ns / scale:.6f}".rstrip("0").rstrip(".")
-        if ns >= scale and round(float(text) * scale) == ns and len(text) <= 7:
-            return f"{text} {unit}"
-    return f"{ns} ns"
+    return _in_units(ns, {"s": SECOND, "ms": MS, "us": 1000}, "ns")
 
 
 def rate_words(bits: int) -> str:
-    """Return a rate in the largest unit in which it is a short decimal number."""
-    for unit, scale in (("gbit", 10**9), ("mbit", 10**6), ("kbit", 1000)):
-        text = f"{bits / scale:.6f}".rstrip("0").rstrip(".")
-        if bits >= scale and round(float(text) * scale) == bits and len(text) <= 7:
+    return _in_units(bits, {"gbit": 10**9, "mbit": 10**6, "kbit": 1000}, "bit")
+
+
+def _in_units(value: int, units: Mapping[str, int], smallest: str) -> str:
+    """Return a value in the largest unit in which it is a short decimal number."""
+    for unit, scale in units.items():
+        text = f"{value / scale:.6f}".rstrip("0").rstrip(".")
+        if value >= scale and round(float(text) * scale) == value and len(text) <= 7:
             return f"{text} {unit}"
-    return f"{bits} bit"
+    return f"{value} {smallest}"

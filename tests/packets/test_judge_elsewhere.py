@@ -95,7 +95,7 @@ def test_the_first_version_with_another_verdict():
 def test_variants_tell_on_what_a_finding_depends():
     scenario = scenario_of("12 mbit, rtt 40 ms, buffer 1 bdp", ["lose 1 packet at 5 s"], 10)
     toy = Toy(fault="beta")
-    found = {v.name: v.verdict for v in variants(scenario, RULES["decrease-reno"], toy, "reno")}
+    found = {v.name: v.verdict for v in variants(scenario, RULES["decrease-reno"], toy)}
     assert len(found) == 10 and {found[f"spacing {spacing} µs"] for spacing in (10, 100, 200)} == {"broken"}
 
 

@@ -41,7 +41,7 @@ def test_a_fault_is_found_and_shrunk_to_one_event(fault, rule):
     _, _, scenario, _, _ = search.lines[rule].best[0]
 
     def breaks(scenario):
-        _, [verdict] = judge_run(toy, "reno", scenario, [RULES[rule]])
+        [verdict] = judge_run(toy, scenario, [RULES[rule]]).verdicts
         return verdict.verdict == "broken"
 
     shrunk = shrink(scenario, RULES[rule], "reno", breaks, most=80)

@@ -2,9 +2,9 @@
 
 from ccmatic.base import InputError, suggest
 from ccmatic.judging.rules import packets, windows
-from ccmatic.judging.rules.rule import Evidence, Measured, Rule, Run
+from ccmatic.judging.rules.rule import Evidence, Measured, Rule
 
-__all__ = ["CLEAN", "RULES", "Evidence", "Measured", "Rule", "Run", "chosen"]
+__all__ = ["CLEAN", "RULES", "Evidence", "Measured", "Rule", "chosen"]
 
 #: The default rules by name.
 RULES = {

@@ -4,6 +4,7 @@ import numpy as np
 
 from ccmatic import records
 from ccmatic.judging.laws import PLANNED
+from ccmatic.judging.recording import Recording
 from ccmatic.judging.rules.measures import (
     STEP,
     arrivals,
@@ -33,7 +34,7 @@ from ccmatic.judging.rules.premises import (
     sawtooth,
     start_up,
 )
-from ccmatic.judging.rules.rule import Evidence, Measured, Rule, Run, at_least, at_most
+from ccmatic.judging.rules.rule import Evidence, Measured, Rule, at_least, at_most
 from ccmatic.judging.scenario import SECOND, Scenario
 
 # ---- alive ----
@@ -250,7 +251,7 @@ def _few_losses(scenario: Scenario) -> str | None:
     return "packets are lost before a first window has grown" if first_start(scenario) < SECOND else None
 
 
-def _last_loss(run: Run) -> int:
+def _last_loss(run: Recording) -> int:
     """Return the instant in ns by which a sender may notice the last packet that an event loses.
 
     All of these packets may be probes. Then the last one leaves at a timeout, and the next timeout takes at most twice

@@ -2,32 +2,19 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
 
+from ccmatic.judging.recording import Recording
 from ccmatic.judging.scenario import Scenario
-
-
-class Run(Protocol):
-    """The part of a recording that rules read. Instants are in ns, and amounts in bytes; -1 means unknown."""
-
-    @property
-    def scenario(self) -> Scenario: ...
-    @property
-    def packets(self) -> Any: ...  # a record per data packet
-    @property
-    def samples(self) -> Any: ...  # a record per sample of a controller's numbers
-    @property
-    def failure(self) -> str | None: ...
 
 
 @dataclass(frozen=True)
 class Evidence:
     """A run, and the other runs with which a rule compares this run."""
 
-    run: Run
+    run: Recording
     controller: str  #: The name of the subject's controller, such as `cubic`.
-    undisturbed: Run | None = None  #: The run of the same scenario without its events; None if no rule needs it.
-    again: Run | None = None  #: A second run of the same scenario; None if no rule needs it.
+    undisturbed: Recording | None = None  #: The run of the same scenario without its events; None if no rule needs it.
+    again: Recording | None = None  #: A second run of the same scenario; None if no rule needs it.
 
 
 @dataclass(frozen=True)
