@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cache as once
 from pathlib import Path
@@ -62,6 +62,30 @@ def built(name: str, inputs: Iterable[str | Path], make: Callable[[Path], None])
     if not folder.is_dir():
         raise InputError("cannot keep the build in the cache", str(folder))
     return folder
+
+
+def run_tool(
+    command: list[str],
+    folder: Path,
+    variables: Mapping[str, str],
+    progress: tuple[str, ...],
+    seconds: float | None = None,
+) -> str:
+    """Run a tool in a folder, and return its output. If it fails, raise InputError with the end of its messages.
+
+    Lines that begin with a word of `progress` are no messages. The tool may take a number of seconds.
+    """
+    environment, name = {**os.environ, **variables}, " ".join(command[:2])
+    try:
+        done = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=seconds, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise InputError(f"{name} takes longer than {seconds} s") from None
+    if done.returncode:
+        messages = [line for line in done.stderr.splitlines() if not line.lstrip().startswith(progress)]
+        raise InputError(f"{name} fails: " + "\n".join(messages)[-2000:].strip(), str(folder))
+    return done.stdout
 
 
 def path_library() -> Path:

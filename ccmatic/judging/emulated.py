@@ -34,7 +34,11 @@ def record(plan: Scenario, subject: Any) -> Recording:
     for _ in range(TRIES):
         run = emulation.emulate(link, flows, plan.duration / SECOND)
         if not run.faults:
-            return RealTime(plan, *_arrays(run.log), None, subject.name, subject.program.version)
+            packets = np.zeros(len(run.log), PACKET)
+            for name in PACKET.names or ():
+                packets[name] = run.log[name]
+            nothing = np.zeros(0, REPLY), np.zeros(0, SAMPLE)
+            return RealTime(plan, packets, *nothing, None, subject.name, subject.program.version)
         faults = run.faults
     raise InputError(f"{subject.name}: {TRIES} runs are invalid, the last one because {faults[0]}")
 
@@ -47,13 +51,6 @@ class RealTime(Recording):
     def faults(self) -> Iterator[str]:
         """Yield nothing: the emulation has checked the run, and tolerates the lateness of the machine."""
         yield from ()
-
-
-def _arrays(log: Any) -> tuple[Any, Any, Any]:
-    packets = np.zeros(len(log), PACKET)
-    for name in PACKET.names or ():
-        packets[name] = log[name]
-    return packets, np.zeros(0, REPLY), np.zeros(0, SAMPLE)
 
 
 def _refuse(what: str, expected: str) -> InputError:

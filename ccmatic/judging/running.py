@@ -11,7 +11,6 @@ from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
 
 from ccmatic.base import InputError, shown
 from ccmatic.judging import recording, scenario
@@ -61,9 +60,7 @@ class Session:
     def __enter__(self) -> "Session":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def run(self, plan: Scenario) -> Recording:

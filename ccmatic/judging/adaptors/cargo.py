@@ -2,17 +2,15 @@
 
 import inspect
 import json
-import os
 import re
 import shutil
-import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache as once
 from pathlib import Path
 
 from ccmatic.base import InputError
-from ccmatic.judging.builds import built, cache, path_library
+from ccmatic.judging.builds import built, cache, path_library, run_tool
 from ccmatic.judging.subjects import Program
 
 #: Files that a build reads.
@@ -76,7 +74,6 @@ class WholeStack:
         self.version = self.crate.version
 
     def build(self, version: str | None = None, source: Path | None = None) -> Program:
-        """Build the program; see `ccmatic.judging.subjects.Adaptor`."""
         folder = Path(inspect.getfile(type(self))).parent
         program, release = build(folder, self.crate, version, source, path_library())
         return Program((str(program),), f"{self.crate.name} {release}", self.notes)
@@ -145,16 +142,5 @@ def _compile(folder: Path, variables: Mapping[str, str]) -> Path:
 
 
 def _run(command: list[str], folder: Path, variables: Mapping[str, str]) -> str:
-    """Run a tool in a folder. If the tool fails, raise InputError with the end of its messages."""
     target = {"CARGO_TARGET_DIR": str(cache() / "cargo"), "CARGO_TERM_COLOR": "never"}
-    done = subprocess.run(
-        command, cwd=folder, env={**os.environ, **target, **variables}, capture_output=True, text=True
-    )
-    if done.returncode:
-        messages = [
-            line
-            for line in done.stderr.splitlines()
-            if not line.lstrip().startswith(("Blocking", "Compiling", "Updating"))
-        ]
-        raise InputError(f"{' '.join(command[:2])} fails: " + "\n".join(messages)[-2000:].strip(), str(folder))
-    return done.stdout
+    return run_tool(command, folder, {**target, **variables}, ("Blocking", "Compiling", "Updating"))

@@ -1,17 +1,14 @@
 """Build code in Go with the user's go."""
 
 import inspect
-import os
 import re
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from ccmatic.base import InputError
-from ccmatic.judging.builds import built, path_library
+from ccmatic.judging.builds import built, path_library, run_tool
 from ccmatic.judging.subjects import Program
 
 #: The time limit of a build in seconds. A first build downloads modules, and compiles all of them.
@@ -22,14 +19,16 @@ _PATIENCE = 600
 _WHOLE, _TEMPLATE, _GO = Path(__file__).parent / "whole", "regression_test.go", (1, 26)
 
 
-@dataclass(frozen=True)
-class Module:
-    """A module of Go, for which an adaptor exists."""
+class WholeStack:
+    """An adaptor of a whole stack in Go. Its subclass is in the folder of the adaptor's sources, go.mod and go.sum."""
 
-    stack: str  #: The name of the stack.
-    path: str
+    stack: str
+    path: str  #: The path of the module.
     version: str  #: The version in the adaptor's go.mod.
     oldest: tuple[int, int, int]  #: The oldest version that the sources support.
+    controllers: tuple[str, ...]  #: The names of its controllers.
+    notes: tuple[str, ...]  #: The features that every run uses in another way than the stack does by default.
+    toolchain = f"go {_GO[0]}.{_GO[1]}"
 
     def versions(self) -> tuple[str, ...]:
         """Return the released versions that the adaptor supports, oldest first."""
@@ -39,8 +38,9 @@ class Module:
         releases = [tuple(map(int, version.split("."))) for name in listed if "-" not in (version := name[1:])]
         return tuple(".".join(map(str, release)) for release in sorted(releases) if release >= self.oldest)
 
-    def build(self, folder: Path, version: str | None, source: Path | None) -> tuple[Path, str]:
-        """Build the adaptor in a folder, or take it from the cache. The adaptor is a test, which virtual time needs."""
+    def build(self, version: str | None = None, source: Path | None = None) -> Program:
+        """Build the adaptor, or take it from the cache. The adaptor is a test, which virtual time needs."""
+        folder = Path(inspect.getfile(type(self))).parent
         chosen = re.fullmatch(r"v?(\d+\.\d+\.\d+(-[\w.]+)?)", version or self.version)
         if not chosen:
             raise InputError(f"{version!r} is no version of {self.stack}, such as {self.version}")
@@ -65,7 +65,8 @@ class Module:
             run_go(["test", "-c", "-mod", "readonly" if pinned else "mod", "-o", "adaptor", "."], partial, flags)
 
         program = built(self.stack, inputs, make) / "adaptor"
-        return program, f"{self.stack} {chosen[1]}" if not checkout else f"{self.stack} from {checkout}"
+        release = f"{self.stack} from {checkout}" if checkout else f"{self.stack} {chosen[1]}"
+        return Program((str(program), "-test.run=TestAdaptor"), release, self.notes)
 
     def _checkout(self, source: Path) -> Path:
         """Return the folder of a checkout. Raise InputError if the folder does not contain the module."""
@@ -73,27 +74,6 @@ class Module:
         if not module.is_file() or f"module {self.path}\n" not in module.read_text():
             raise InputError(f"no go.mod of {self.path} is here", str(source))
         return source.resolve()
-
-
-class WholeStack:
-    """An adaptor of a whole stack in Go. Its subclass is in the folder of the adaptor's sources."""
-
-    module: Module
-    controllers: tuple[str, ...]  #: The names of its controllers.
-    notes: tuple[str, ...]  #: The features that every run uses in another way than the stack does by default.
-    toolchain = f"go {_GO[0]}.{_GO[1]}"
-
-    def __init__(self) -> None:
-        self.stack, self.version = self.module.stack, self.module.version
-
-    def versions(self) -> tuple[str, ...]:
-        """Return the released versions that the adaptor supports, oldest first; see `Module.versions`."""
-        return self.module.versions()
-
-    def build(self, version: str | None = None, source: Path | None = None) -> Program:
-        """Build the program; see `ccmatic.judging.subjects.Adaptor`."""
-        program, release = self.module.build(Path(inspect.getfile(type(self))).parent, version, source)
-        return Program((str(program), "-test.run=TestAdaptor"), release, self.notes)
 
 
 def _sources(folder: Path) -> list[Path]:
@@ -112,18 +92,9 @@ def go_version(least: tuple[int, int]) -> str:
 
 
 def run_go(arguments: list[str], folder: Path, variables: Mapping[str, str] | None = None) -> str:
-    environment = os.environ | {"CGO_ENABLED": "1"} | dict(variables or {})
-    command = ["go", *arguments]
-    try:
-        done = subprocess.run(
-            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=_PATIENCE, check=False
-        )
-    except subprocess.TimeoutExpired:
-        raise InputError(f"{' '.join(command[:2])} takes longer than {_PATIENCE} s") from None
-    if done.returncode:
-        messages = [line for line in done.stderr.splitlines() if not line.startswith("go: downloading")]
-        raise InputError(f"{' '.join(command[:2])} fails: " + "\n".join(messages)[-2000:].strip(), str(folder))
-    return done.stdout
+    return run_tool(
+        ["go", *arguments], folder, {"CGO_ENABLED": "1", **(variables or {})}, ("go: downloading",), _PATIENCE
+    )
 
 
 def build_library(folder: Path) -> Path:

@@ -31,7 +31,6 @@ class Adaptor:
     version = "0.12"
 
     def build(self, version: str | None = None, source: Path | None = None) -> Program:
-        """Build the program; see `ccmatic.judging.subjects.Adaptor`."""
         if version:
             raise InputError("judge cannot fetch a version of ngtcp2; --source names the folder where one is installed")
         places = [file.parent for file in sorted(source.glob("lib*/**/libngtcp2.pc"))] if source else None

@@ -1,6 +1,6 @@
 """SCTP of pion, whole: client, server and loss detection in a bubble of virtual time (Go's testing/synctest)."""
 
-from ccmatic.judging.adaptors.golang import Module, WholeStack
+from ccmatic.judging.adaptors.golang import WholeStack
 
 
 class Adaptor(WholeStack):
@@ -9,7 +9,7 @@ class Adaptor(WholeStack):
     Its sources support the versions from v1.8.19 on.
     """
 
-    module = Module("pion", "github.com/pion/sctp", "1.12.1", (1, 8, 19))
+    stack, path, version, oldest = "pion", "github.com/pion/sctp", "1.12.1", (1, 8, 19)
     controllers = ("sctp",)
     notes = (
         "SCTP over UDP, without DTLS; packets have the size that pion chooses, about 1200 bytes",

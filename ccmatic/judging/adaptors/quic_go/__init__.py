@@ -1,6 +1,6 @@
 """quic-go, whole: client, server, TLS and loss detection in a bubble of virtual time (Go's testing/synctest)."""
 
-from ccmatic.judging.adaptors.golang import Module, WholeStack
+from ccmatic.judging.adaptors.golang import WholeStack
 
 
 class Adaptor(WholeStack):
@@ -9,7 +9,7 @@ class Adaptor(WholeStack):
     Its sources support the versions from v0.44.0 on.
     """
 
-    module = Module("quic-go", "github.com/quic-go/quic-go", "0.65.0", (0, 44, 0))
+    stack, path, version, oldest = "quic-go", "github.com/quic-go/quic-go", "0.65.0", (0, 44, 0)
     controllers = ("reno", "cubic")
     notes = (
         "GSO, ECN and MTU discovery are off: quic-go offers them only on sockets of the kernel",

@@ -38,7 +38,6 @@ class Adaptor:
         return ("0.10.0", "0.10.1", "0.10.2", "0.11.0", "0.12.0", "0.18.2", *later)
 
     def build(self, version: str | None = None, source: Path | None = None) -> Program:
-        """Build the library; see `ccmatic.judging.subjects.Adaptor`."""
         library, built = build(
             Path(__file__).parent, Crate("s2n-quic-core", self.version, _differences), version, source
         )
