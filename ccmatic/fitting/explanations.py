@@ -193,7 +193,6 @@ _WORDS = {
 
 
 def explanation_lines(explanations):
-    """Yield the records.ExplanationLine of each network."""
     log = explanations.log
     for answer in explanations.answers:
         broken = answer.breaks

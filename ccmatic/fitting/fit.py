@@ -70,8 +70,6 @@ class Queues:
 
 @dataclass(frozen=True, eq=False)
 class FitResult:
-    """A log and the results of its fit."""
-
     log: PacketLog  #: The PacketLog.
     rtt: float  #: R_m in seconds.
     horizon: int  #: T; a window has T-1 steps.

@@ -194,7 +194,6 @@ class Search:
         self._choose()
 
     def add(self, point):
-        """Add the evaluated Point at x."""
         if self._right is None:
             cell = heappop(self._cells)
             self.best = min(self.best, point, key=lambda point: point.value)

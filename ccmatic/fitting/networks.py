@@ -37,8 +37,6 @@ class NetworkParameters:
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of an explanation."""
-
     jitter: int  #: The largest jitter in ns.
     rtt: int  #: R_m in ns.
     known: bool = False  #: Whether the user gave R_m. Otherwise R_m is the smallest delay in the log.
@@ -358,8 +356,6 @@ def _decimal(number, places):
 
 @dataclass(frozen=True)
 class Network:
-    """A kind of network."""
-
     #: A function from Arrivals and Limits to NetworkParameters, or None. With `any_will_do`, it may return any suitable
     #: parameters.
     explain: Callable

@@ -49,8 +49,6 @@ class Values:
 
 @dataclass(frozen=True)
 class RateAnswer:
-    """The rate that a search found, and its Values."""
-
     rate: int
     values: Values
 

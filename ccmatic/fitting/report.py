@@ -142,7 +142,6 @@ COLOURS = (JITTER, BELIEF, NETWORK, PROBE)
 
 
 def draw(fitted, path):
-    """Draw a fit to a file."""
     with traces.figure(path, (8, 4.8)) as figure:
         upper, lower = figure.subplots(2, sharex=True)
         panels = {"Least jitter D (ms), and R_m": upper, "Link rate C that gives it (Mbit/s)": lower}

@@ -38,7 +38,6 @@ class Arrivals:
         return self._some(slice(count))
 
     def without_losses(self):
-        """Return the delivered packets."""
         return self._some(~self.lost)
 
     def _some(self, chosen):
@@ -100,8 +99,6 @@ class Rates:
 
 @dataclass(frozen=True, eq=False)
 class Queue:
-    """The queue of a log on a link."""
-
     #: The work that waits right after the arrival of each packet, if the link accepts the packet. Lost packets add no
     #: work to later loads.
     load: np.ndarray

@@ -170,7 +170,6 @@ def _sources() -> list[Path]:
 
 @once
 def _models() -> dict[str, Path]:
-    """Return the packets.h of each stage."""
     from ccmatic.contracts import (  # imported here: slow to import, and only builds need it
         PACKETS,
         load_definition,
@@ -224,7 +223,6 @@ class Exported:
         self.argument = choice or self.controller
 
     def library(self) -> Path:
-        """Return the shared library, from the cache if it is there."""
         name, around = self.controller, read_text(_AROUND).replace("NAME", self.controller)
         limits = "" if self._export.library == _POLICY else "#define ALONE_LIMITED\n"
         sources = {f"{name}.c": limits + around, f"{name}.h": self._export.header(), "draw.h": shipped("draw.h")}

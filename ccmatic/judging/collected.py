@@ -19,8 +19,6 @@ from ccmatic.judging.verdicts import measured_words
 
 @dataclass(frozen=True)
 class Section:
-    """A section of RFC 9743."""
-
     part: str
     number: str  #: The number in RFC 9743, such as `5.1.1`.
     title: str
@@ -184,7 +182,6 @@ def _searched(file: Path) -> Iterator[records.SearchedLine]:
 
 
 def page(subject: str, lines: Sequence[records.ExaminedLine]) -> str:
-    """Return the facts as a page in Markdown."""
     numbers = {each.title: each.number for each in SECTIONS}
     text, part, section = [f"# {subject}, in the order of RFC 9743"], "", ""
     for line in lines:

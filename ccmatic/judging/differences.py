@@ -17,8 +17,6 @@ from ccmatic.judging.verdicts import Source, opened
 
 @dataclass(frozen=True)
 class Difference:
-    """The difference of two runs of one scenario."""
-
     scenario: Scenario
     #: The first instant in ns from which the windows differ by more than the tolerance for a round trip; None if they
     #: never do.
@@ -29,7 +27,6 @@ class Difference:
     delivered: tuple[int, int]  #: The bytes that the receivers got in each of the two runs.
 
     def line(self, one: str, other: str) -> records.DifferenceLine:
-        """Return the record of the difference of two subjects with these names."""
         return records.DifferenceLine(
             one=one,
             other=other,
@@ -74,7 +71,6 @@ def judge_difference(
 
 
 def _difference(one: Recording, other: Recording, tolerance: float) -> Difference:
-    """Return the Difference of two runs of one scenario."""
     for run in (one, other):
         if run.failure is not None:
             raise InputError(f"a run has failed: {run.failure}")

@@ -58,7 +58,6 @@ def _refuse(what: str, expected: str) -> InputError:
 
 
 def _link(s: Scenario) -> emulation.Link:
-    """Return the emulated Link of a scenario."""
     for event in s.events:
         if not isinstance(event, _SHOWN):
             raise _refuse(f"'{event_words(event)}'", "holds, and changes of rate, R_m and buffer")

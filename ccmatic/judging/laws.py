@@ -142,8 +142,6 @@ def _bottleneck(s: Scenario, packets: Sequence[Any]) -> Iterator[str]:
 
 
 class _Planned:
-    """The losses that a scenario's events demand."""
-
     def __init__(self, s: Scenario) -> None:
         self._events = [(e.at, e.packets) for e in s.events if isinstance(e, records.LossEvent)][::-1]
         self._left = 0

@@ -63,7 +63,6 @@ class Recording:
         return traces.trace(self)
 
     def save(self, path: str | Path) -> None:
-        """Write the three arrays to a file (.npz)."""
         np.savez_compressed(path, packets=self.packets, replies=self.replies, samples=self.samples)
 
 

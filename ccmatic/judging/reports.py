@@ -64,8 +64,6 @@ SPACINGS, SEEDS, SCALES = (10, 100, 200), (0, 1, 2, 3, 4), ((1, 2), (2, 1))
 
 @dataclass(frozen=True)
 class Variant:
-    """The verdict on a variant of a scenario."""
-
     name: str  #: The difference from the original scenario, in words.
     verdict: str  #: `broken`, `kept` or `not applicable`.
     value: float | None  #: The measured value, or None.
@@ -113,7 +111,6 @@ def _scaled(scenario: Scenario, over: int, under: int) -> Scenario:
 def _page(
     record: records.WitnessFile, version: str, rule: Rule, verdict: Verdict, others: list[Variant], tests: list[Path]
 ) -> str:
-    """Return the text of the report."""
     scenario, measured = record.scenario, verdict.measured
     value = "no value" if measured is None else f"{measured.value:.4g} (margin {measured.margin:.3g})"
     events = [f"- {event_words(event)}" for event in scenario.events] or ["- no event"]
@@ -215,7 +212,6 @@ def draw(
 
 
 def _events(axes: Any, run: Recording) -> None:
-    """Shade the events of a scenario."""
     for event in run.scenario.events:
         length = max(getattr(event, "length", 0), run.scenario.duration // 500)
         colour = LOSS if isinstance(event, records.LossEvent) else JITTER

@@ -88,8 +88,6 @@ _VLAN, _IPV4, _IPV6 = (0x8100, 0x88A8), 0x0800, 0x86DD
 
 
 class Header(NamedTuple):
-    """The header fields of a TCP or UDP packet."""
-
     path: tuple  #: The source address and the destination address.
     ports: tuple  #: The source port, the destination port, and the protocol.
     size: int  #: The bytes of the IP packet.

@@ -149,7 +149,6 @@ class TcpSender:
         self.segments, self.acknowledged, self.least = Segments(), None, None
 
     def sends(self, number, now, header):
-        """Record a packet that the sending end sends."""
         for piece in self.segments.of(header):
             if piece.length > 0:
                 self.bytes += piece.size
@@ -172,7 +171,6 @@ class TcpSender:
         self.out[at:until] = [[first, end, [*before, row]]]
 
     def hears(self, now, header):
-        """Record a packet that the sending end receives."""
         if header.flags & SYN:
             self.segments.of(header)
         if self.acknowledged is None:

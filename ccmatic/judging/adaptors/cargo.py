@@ -22,8 +22,6 @@ _WHOLE = Path(__file__).parent / "whole"
 
 @dataclass(frozen=True)
 class Crate:
-    """A crate of the registry, for which an adaptor exists."""
-
     name: str  #: The crate's name.
     version: str  #: The version in the adaptor's Cargo.toml.
     #: A function that takes the folder of the crate's sources. The function returns variables for the adaptor's build
@@ -34,7 +32,6 @@ class Crate:
 def build(
     folder: Path, crate: Crate, version: str | None, source: Path | None, path: Path | None = None
 ) -> tuple[Path, str]:
-    """Build an adaptor, or take it from the cache."""
     toolchain = _toolchain()
     if version and not re.fullmatch(r"\d+\.\d+\.\d+(-[\w.]+)?", version):
         raise InputError(f"{version!r} is no version of {crate.name}, such as {crate.version}")

@@ -98,12 +98,10 @@ def largest_rtt(scenario: Scenario) -> int:
 
 
 def buffers(scenario: Scenario) -> list[int]:
-    """Return all sizes of the buffer in bytes."""
     return [scenario.buffer, *(event.bytes for event in scenario.events if isinstance(event, records.BufferEvent))]
 
 
 def least_buffer(scenario: Scenario) -> int:
-    """Return the smallest size of the buffer in bytes."""
     return min(buffers(scenario))
 
 

@@ -9,8 +9,6 @@ from ccmatic.judging.scenario import Scenario
 
 @dataclass(frozen=True)
 class Evidence:
-    """A run, and the other runs with which a rule compares this run."""
-
     run: Recording
     controller: str  #: The name of the subject's controller, such as `cubic`.
     undisturbed: Recording | None = None  #: The run of the same scenario without its events; None if no rule needs it.
@@ -19,8 +17,6 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Measured:
-    """The result of a measurement."""
-
     value: float  #: The value, in the unit of the rule's threshold.
     #: The distance to the threshold, as a share of the threshold. If the margin is below 0, the run breaks the rule.
     margin: float
@@ -29,8 +25,6 @@ class Measured:
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule by which runs of code are judged."""
-
     name: str  #: The rule's name on the command line.
     definition: str  #: A sentence that says what a run has to do.
     unit: str  #: The unit of the measured value.

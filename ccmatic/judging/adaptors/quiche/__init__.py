@@ -10,7 +10,6 @@ _PATCHES = {17: (1, 2), 19: (0, 1, 2), 20: (0, 1, 2), 23: (*range(8),), 24: (*ra
 
 
 def _differences(folder: Path) -> Mapping[str, str]:
-    """Return the features of a version, for the adaptor's build script."""
     return {"CCMATIC_HAS": "paths" if "pub fn path_stats" in (folder / "src" / "lib.rs").read_text() else ""}
 
 
@@ -32,5 +31,4 @@ class Adaptor(WholeStack):
     )
 
     def versions(self) -> tuple[str, ...]:
-        """Return the released versions that the sources support, oldest first."""
         return tuple(f"0.{minor}.{patch}" for minor in range(9, 29) for patch in _PATCHES.get(minor, (0,)))

@@ -43,5 +43,4 @@ class Adaptor(WholeStack):
     )
 
     def versions(self) -> tuple[str, ...]:
-        """Return the released versions that the sources support, oldest first."""
         return tuple(f"0.11.{number}" for number in range(20))

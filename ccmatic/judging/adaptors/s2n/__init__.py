@@ -53,6 +53,5 @@ class Adaptor:
 
 
 def _differences(folder: Path) -> Mapping[str, str]:
-    """Return the features of a version, for the adaptor's build script."""
     recovery = folder / "src" / "recovery"
     return {"CCMATIC_HAS": ",".join(name for name, file, text in _DIFFERENCES if text in (recovery / file).read_text())}
