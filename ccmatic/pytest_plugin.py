@@ -17,9 +17,9 @@ def judge() -> Callable[..., Any]:
     """A function with the arguments of `cm.judge`, which fails the test if a rule breaks or none applies."""
 
     def judged(subject: str, *arguments: Any, **settings: Any) -> Any:
-        from ccmatic import api, judging
+        from ccmatic import judging
 
-        found = api.judge(subject, *arguments, **settings)
+        found = judging.judge(subject, *arguments, **settings)
         broken = [line for line in found.lines if line.verdict == "broken"]
         if broken:
             pytest.fail(

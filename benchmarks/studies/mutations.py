@@ -12,7 +12,8 @@ import time
 import tomllib
 from pathlib import Path
 
-from ccmatic.judging import Search, Source
+from ccmatic.judging.search import Search
+from ccmatic.judging.verdicts import Source
 
 MUTANTS = Path(__file__).parent / "mutants"
 

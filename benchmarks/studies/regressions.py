@@ -22,7 +22,7 @@ from statistics import median
 from benchmarks.lib import cells
 from ccmatic import records
 from ccmatic.judging.search import Search
-from ccmatic.judging.sources import Source, outcome
+from ccmatic.judging.verdicts import Source, outcome
 
 PAIRS = Path(__file__).with_suffix(".toml")
 SEEDS, RUNS = range(5), 300

@@ -11,7 +11,8 @@ import time
 
 import numpy as np
 
-from ccmatic.fitting import MODELS, fit, packet_log
+from ccmatic.fitting import packet_log
+from ccmatic.fitting.fit import MODELS, fit
 
 #: The rate in bytes per second, and the propagation delay and the jitter in seconds.
 RATE, PROPAGATION, JITTER = 12_500_000, 0.04, 0.01

@@ -26,21 +26,6 @@ if TYPE_CHECKING:
     from ccmatic.api.given import Asked as Asked
     from ccmatic.api.given import Given as Given
     from ccmatic.api.given import load_controller
-    from ccmatic.api.judging import (
-        is_witness,
-        judge,
-        judge_difference,
-        judge_known,
-        judge_report,
-        judge_search,
-        judge_table,
-        judge_versions,
-        make_scenario,
-        new_adaptor,
-        replay_witness,
-        rerun_witness,
-        shrink_witness,
-    )
     from ccmatic.api.proofs import (
         check,
         draw_bounds,
@@ -60,9 +45,7 @@ if TYPE_CHECKING:
         bench,
         emulate,
         evaluate,
-        explain_log,
         export,
-        fit,
         list_names,
         sweep,
         train,
@@ -87,6 +70,23 @@ if TYPE_CHECKING:
         worst_all,
     )
     from ccmatic.controllers import Controller
+    from ccmatic.fitting import explain_log
+    from ccmatic.fitting import fit_file as fit
+    from ccmatic.judging import (
+        is_witness,
+        judge,
+        judge_difference,
+        judge_known,
+        judge_report,
+        judge_search,
+        judge_table,
+        judge_versions,
+        make_scenario,
+        new_adaptor,
+        replay_witness,
+        rerun_witness,
+        shrink_witness,
+    )
     from ccmatic.language.neural import Decision
     from ccmatic.logic.solving import SolverOptions
     from ccmatic.networks.traces import Trace

@@ -62,7 +62,7 @@ def fit(log, models, rtt, horizon, two_clocks, received, controllers, explain, j
     The command fits a link of each model, and reports the link rate that goes with the jitter. With
     --explain it reports which networks explain every packet; the exit code is 1 if none does.
     """
-    from ccmatic import api, fitting, records
+    from ccmatic import fitting, records
     from ccmatic.networks import traces
     from ccmatic.proving import guarantees
 
@@ -76,7 +76,7 @@ def fit(log, models, rtt, horizon, two_clocks, received, controllers, explain, j
     if plot:
         traces.require(plot)
     settings = {"rtt": rtt, "horizon": horizon, "two_clocks": two_clocks, "received": received}
-    fitted, covered = api.fit(log, models, controllers=controllers, **settings)
+    fitted, covered = fitting.fit_file(log, models, controllers=controllers, **settings)
     if plot:
         fitting.draw(fitted, plot)
     if as_json:
@@ -91,9 +91,9 @@ def fit(log, models, rtt, horizon, two_clocks, received, controllers, explain, j
 
 def _explain(log, as_json, **settings):
     """Print which networks explain a log, and return the exit code."""
-    from ccmatic import api, fitting, records
+    from ccmatic import fitting, records
 
-    explanations = api.explain_log(log, **settings)
+    explanations = fitting.explain_log(log, **settings)
     if as_json:
         for line in fitting.explanation_lines(explanations):
             click.echo(records.line(line))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from ccmatic import judging
 from ccmatic.base import InputError, counted, write_text
 from ccmatic.cli import options
 from ccmatic.cli.command import Command
@@ -31,7 +32,7 @@ _runs = click.option("--runs", type=click.IntRange(min=1), help="The largest num
 
 
 def _scenario(command):
-    """Add the options that describe one scenario. The command receives them as keywords of `api.make_scenario`."""
+    """Add the options that describe one scenario. The command receives them as keywords of `make_scenario`."""
     for option in reversed(
         [
             click.option(
@@ -95,8 +96,6 @@ def _rules(command):
 
 
 def _complete_rules(context, parameter, incomplete):
-    from ccmatic import judging
-
     return [name for name in judging.RULES if name.startswith(incomplete)]
 
 
@@ -129,12 +128,10 @@ def run(subject, rules, expect, version, source, plot, out, as_json, **words):
     A subject is code, such as quinn:cubic, a controller of ccmatic, or a folder from `judge new`. A witness is a file
     from `judge search`; it names its code, scenario and rule.
     """
-    from ccmatic import api, judging
-
     if judging.is_witness(subject):
-        judged = api.rerun_witness(subject, version, source, allow_code=words["allow_code"])
+        judged = judging.rerun_witness(subject, version, source, allow_code=words["allow_code"])
     else:
-        judged = api.judge(subject, rules=rules, expect=expect, version=version, source=source, **words)
+        judged = judging.judge(subject, rules=rules, expect=expect, version=version, source=source, **words)
     if plot:
         judging.draw(judged.run, plot, title=judged.subject)
     if out:
@@ -186,8 +183,6 @@ def _verdict_text(line):
 
 
 def _value_text(line):
-    from ccmatic import judging
-
     return f"{line.rule}: {judging.measured_words(line)}"
 
 
@@ -223,7 +218,7 @@ def search(subject, as_json, **settings):
 
 
 def _searched(subject, as_json, junit=None, **settings):
-    from ccmatic import api, judging, records
+    from ccmatic import records
 
     begin, lines = time.monotonic(), []
     with options.Waiting(f"{subject}, building") as waiting:
@@ -233,7 +228,7 @@ def _searched(subject, as_json, junit=None, **settings):
             broken = sum(line.is_broken for line in search.lines.values())
             waiting.what = f"{subject}, {counted(search.number, 'run')}, {broken} of {len(search.lines)} rules broken"
 
-        for line, witness in api.judge_search(subject, told=told, **settings):
+        for line, witness in judging.judge_search(subject, told=told, **settings):
             lines.append(line)
             if not junit:
                 click.echo(records.line(line) if as_json else _searched_text(line, witness))
@@ -269,7 +264,6 @@ def _total(lines, search, seconds, file, as_json):
 
 
 def _searched_text(line, witness):
-    from ccmatic import judging
     from ccmatic.cli.verdicts import shown_verdict
 
     meaning = {"broken": "violated", "kept": "holds", "not asked": "unknown"}[line.verdict]
@@ -282,8 +276,6 @@ def _searched_text(line, witness):
 
 def _scenario_text(scenario):
     """Return the words of a scenario on one line."""
-    from ccmatic import judging
-
     events = "".join(f"; {judging.event_words(event)}" for event in scenario.events)
     flows = f"; {len(scenario.flows)} flows" if len(scenario.flows) > 1 else ""
     return f"{judging.path_words(scenario)}{flows}{events}; {scenario.duration / 1e9:g} s"
@@ -300,9 +292,9 @@ def shrink(witness, budget, version, source, allow_code, as_json):
 
     The command replaces the file. The shrunk scenario has fewer events, rounder numbers, or a shorter run.
     """
-    from ccmatic import api, records
+    from ccmatic import records
 
-    made = api.shrink_witness(witness, budget, version, source, allow_code=allow_code)
+    made = judging.shrink_witness(witness, budget, version, source, allow_code=allow_code)
     record = made.record
     text = f"{record.rule}: {record.value:.4g}; {record.threshold}\n    {_scenario_text(record.scenario)}"
     click.echo(records.line(record) if as_json else text)
@@ -327,9 +319,9 @@ def diff(one, other, tolerance, as_json, **words):
     Both run the same scenario. Exit code 1: their windows differ by more than the tolerance for a whole round trip; so
     the command tests a model against code.
     """
-    from ccmatic import api, records
+    from ccmatic import records
 
-    found = api.judge_difference(one, other, tolerance=tolerance, **words)
+    found = judging.judge_difference(one, other, tolerance=tolerance, **words)
     if as_json:
         click.echo(records.line(found.line(one, other)))
     else:
@@ -364,7 +356,7 @@ def bisect(witness, first, last, versions, as_json):
 
     The command builds versions between two, and runs the scenario of a witness on each.
     """
-    from ccmatic import api, judging, records
+    from ccmatic import records
 
     subject = judging.load_witness(witness).record.subject
 
@@ -372,7 +364,7 @@ def bisect(witness, first, last, versions, as_json):
         line = judging.judged_line(subject, version, verdict)
         click.echo(records.line(line) if as_json else f"{version}: {_verdict_text(line)}", err=not as_json)
 
-    before, after = api.judge_versions(witness, first, last, versions, told)
+    before, after = judging.judge_versions(witness, first, last, versions, told)
     if not as_json:
         click.echo(f"the verdict changes from {before} to {after}")
     return options.GOOD
@@ -397,9 +389,9 @@ def table(names, out, as_json, **settings):
 
     The command writes the table of all worst values to OUT/table.md.
     """
-    from ccmatic import api, records
+    from ccmatic import records
 
-    broken, tables = False, api.judge_table(names, out, **settings)
+    broken, tables = False, judging.judge_table(names, out, **settings)
     for subject in names:
         with options.Waiting(subject):
             lines = next(tables)
@@ -428,17 +420,17 @@ def report(subject, out, judged, allow_code, as_json):
     seeds and scale, and a unit test that fails, if the stack has a template. For a subject, the command prints proofs,
     verdicts on models, played scenarios and searches in the order of RFC 9743.
     """
-    from ccmatic import api, judging, records
+    from ccmatic import records
 
     if not judging.is_witness(subject):
         options.refuse({"out": out}, "a witness beside it")
-        lines = api.judge_known(subject, judged)
+        lines = judging.judge_known(subject, judged)
         shown = (records.line(line) for line in lines) if as_json else [judging.page(subject, lines).rstrip()]
         click.echo("\n".join(shown))
         return options.GOOD
     if not out:
         raise InputError("the report of a witness needs a folder; expected --out FOLDER")
-    for file in api.judge_report(subject, out, allow_code=allow_code):
+    for file in judging.judge_report(subject, out, allow_code=allow_code):
         click.echo(records.line(records.FileLine(str(file), "report")) if as_json else file)
     return options.GOOD
 
@@ -475,8 +467,6 @@ def new(name, language):
 
     The folder NAME gets the sources of a small controller, which `ccmatic judge run ./NAME` builds and runs.
     """
-    from ccmatic import api
-
-    for file in api.new_adaptor(name, language):
+    for file in judging.new_adaptor(name, language):
         click.echo(file)
     return options.GOOD

@@ -37,9 +37,9 @@ def replay_command(files, plot, html, csv_file, expect, allow_code, as_json):
 
 def _replay_witness(file, allow_code, as_json):
     """Run a witness again, print whether it obeys every law and shows its value, and return the exit code."""
-    from ccmatic import api, records
+    from ccmatic import judging, records
 
-    line = api.replay_witness(file, allow_code=allow_code)
+    line = judging.replay_witness(file, allow_code=allow_code)
     if as_json:
         click.echo(records.line(line))
     else:
@@ -55,12 +55,12 @@ def _replay_witness(file, allow_code, as_json):
 
 def _replay(file, plot, html, csv_file, expect, allow_code, as_json):
     """Print the result for one trace, and return the exit code for this trace."""
-    from ccmatic import api
+    from ccmatic import api, judging
     from ccmatic.answers.verification import Outcome
     from ccmatic.cli import reports as report
     from ccmatic.networks import traces
 
-    if api.is_witness(file):
+    if judging.is_witness(file):
         options.refuse({"plot": plot, "html": html, "csv": csv_file, "expect": expect}, "a trace beside it")
         return _replay_witness(file, allow_code, as_json)
     trace = api.Trace.load(file)

@@ -16,31 +16,20 @@ from ccmatic.fitting.log import SECOND
 from ccmatic.fitting.report import milliseconds
 from ccmatic.proving import guarantees as proved
 
-__all__ = ["guarantees", "models"]
-
 #: The largest factor of a change that is ignored, and the percentage of the log's windows that the second basis covers.
 SAME, SHARE = 1.1, 95
 
 
 @dataclass(frozen=True)
 class FittedPath:
-    """The path that a fit found, for the whole log or for most of its windows.
+    """The path that a fit found, for the whole log or for most of its windows."""
 
-    Attributes:
-        basis: The part of the log that the path explains, in words.
-        jitter: D in seconds.
-        rate: C in bytes per second.
-        rtt: R_m in seconds.
-        packet: The bytes of the largest packet.
-        against: The reasons why a proof may not cover the path, as sentences.
-    """
-
-    basis: str
-    jitter: float
-    rate: float
-    rtt: float
-    packet: int
-    against: tuple = ()
+    basis: str  #: The part of the log that the path explains, in words.
+    jitter: float  #: D in seconds.
+    rate: float  #: C in bytes per second.
+    rtt: float  #: R_m in seconds.
+    packet: int  #: The bytes of the largest packet.
+    against: tuple = ()  #: The reasons why a proof may not cover the path, as sentences.
 
     @property
     def delay(self):
@@ -49,14 +38,7 @@ class FittedPath:
 
 
 def models(names):
-    """Return the models in the shipped proofs of controllers.
-
-    Args:
-        names: The names or files of the controllers.
-
-    Raises:
-        InputError: If there is no controller of such a name.
-    """
+    """Return the models in the shipped proofs of controllers."""
     return [result.proof.model for name in names for result in _of(name)]
 
 
@@ -64,13 +46,6 @@ def guarantees(name, fitted):
     """Yield a records.GuaranteeLine for each pair of a shipped proof of a controller and a basis.
 
     If no proof exists, yield one line that names no proof.
-
-    Args:
-        name: The name or file of the controller.
-        fitted: The FitResult of the log.
-
-    Raises:
-        InputError: If there is no controller of this name.
     """
     results = _of(name)
     if not results:

@@ -1,101 +1,52 @@
-"""Networks that explain a log. A network has a few parameters, and laws that every packet has to obey.
+"""Networks that explain a log, the simplest first, and for each other network the first packet that rules it out."""
 
-docs/reference/fit.md states the laws ("Networks that explain a log"). The search decides all laws in whole numbers. The
-search tries the networks in the order of NETWORKS, the simplest first.
-"""
-
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import inf
+from pathlib import Path
 
-import numpy as np
-
-from ccmatic.base import InputError, counted, definitions, quantities
-from ccmatic.contracts import Model, load_definition
-from ccmatic.fitting import losses
-from ccmatic.fitting.fit import round_trip
+from ccmatic import records
+from ccmatic.base import InputError, counted, quantities
+from ccmatic.fitting.fit import round_trip, seconds_of
 from ccmatic.fitting.log import SECOND, PacketLog
-from ccmatic.fitting.rate_search import Undecided, Values, extreme_rate, least_jitter, smallest_rate
-from ccmatic.fitting.virtual_queue import BYTE, Rates, all_dated, arrivals, queue, room, thresholds
+from ccmatic.fitting.networks import NETWORKS, Limits, NetworkParameters, NotVisible, pauses
+from ccmatic.fitting.rate_search import Undecided
+from ccmatic.fitting.readers import read_log
+from ccmatic.fitting.virtual_queue import all_dated, arrivals
 
 #: The largest jitter of an explanation, as a share of R_m, unless a caller sets another.
 JITTER = Fraction(1, 4)
 
-#: The smallest packet that a network has to accept, in bytes: an emulated buffer is at least this large.
-PACKET = 1500
-
-
-@dataclass(frozen=True)
-class NetworkParameters:
-    """The parameters with which a network explains packets.
-
-    Attributes:
-        jitter: D in ns.
-        propagation: The propagation delay in ns. With two clocks, it includes the offset between the clocks.
-        rate: The rate in bit/s: of the bottleneck, or of a policer's tokens.
-        size: The buffer or the bucket in bytes; None for an infinite buffer.
-        parameters: Further parameters by name. Each name ends in the unit: bytes, bits_per_second, or ns.
-    """
-
-    jitter: int
-    propagation: int
-    rate: int
-    size: int | None
-    parameters: dict = field(default_factory=dict)
-
 
 @dataclass(frozen=True)
 class Break:
-    """The first packet that a network does not explain.
+    """The first packet that a network does not explain."""
 
-    Attributes:
-        packet: The number of the packet in order of sending, from 1.
-        line: The line of the packet in the file.
-        law: The behaviour of the packet, in words, that no parameters of the network allow.
-    """
-
-    packet: int
-    line: int
-    law: str
+    packet: int  #: The number of the packet in order of sending, from 1.
+    line: int  #: The line of the packet in the file.
+    law: str  #: The behaviour of the packet, in words, that no parameters of the network allow.
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """The answer for one network.
+    """The answer for one network."""
 
-    Attributes:
-        network: The name of the network.
-        explains: Whether the network explains every packet; None if the search did not decide.
-        found: The NetworkParameters, if the network explains every packet; otherwise None.
-        breaks: The Break, if the network does not explain every packet; otherwise None.
-        on: The network as a text for `--on`; None if the network does not explain the log, or if `--on` cannot express
-            it.
-        note: A sentence about the answer, or an empty text.
-    """
-
-    network: str
-    explains: bool | None
+    network: str  #: The name of the network.
+    explains: bool | None  #: Whether the network explains every packet; None if the search did not decide.
+    #: The NetworkParameters, if the network explains every packet; otherwise None.
     found: NetworkParameters | None = None
-    breaks: Break | None = None
+    breaks: Break | None = None  #: The Break, if the network does not explain every packet; otherwise None.
+    #: The network as a text for `--on`; None if the network does not explain the log, or if `--on` cannot express it.
     on: str | None = None
-    note: str = ""
+    note: str = ""  #: A sentence about the answer, or an empty text.
 
 
 @dataclass(frozen=True)
 class Explanations:
-    """A log, and the answer for each network, with the simplest network first.
+    """A log, and the answer for each network, with the simplest network first."""
 
-    Attributes:
-        log: The PacketLog.
-        rtt: R_m in ns.
-        jitter: The largest allowed jitter in ns.
-        answers: The Explanations.
-    """
-
-    log: PacketLog
-    rtt: int
-    jitter: int
+    log: PacketLog  #: The PacketLog.
+    rtt: int  #: R_m in ns.
+    jitter: int  #: The largest allowed jitter in ns.
     answers: tuple
 
     @property
@@ -106,32 +57,37 @@ class Explanations:
         return None if any(answer.explains is None for answer in self.answers) else False
 
 
-@dataclass(frozen=True)
-class Limits:
-    """The limits of an explanation.
+def explain_log(
+    log: str | Path,
+    *,
+    rtt: str | None = None,
+    jitter: str | None = None,
+    two_clocks: bool = False,
+    received: str | Path | None = None,
+) -> Explanations:
+    """Find the networks that explain every packet of a log, the simplest first.
 
-    Attributes:
-        jitter: The largest jitter in ns.
-        rtt: R_m in ns.
-        known: Whether the user gave R_m. Otherwise R_m is the smallest delay in the log.
+    Args:
+        log: A packet log (docs/reference/formats.md) that has the sending time of every packet.
+        rtt: R_m, such as "40ms". By default, the smallest delay in the log.
+        jitter: The largest jitter of an explanation, such as "4ms" or "1/2rtt". By default, a quarter of R_m.
+        two_clocks: Whether the clocks of sender and receiver differ by an unknown constant.
+        received: The capture at the receiver. If `received` is given, `log` is the capture at the sender.
+
+    Returns:
+        The Explanations. The field `explained` is None if the search found no explanation and did not decide all
+        networks.
+
+    Raises:
+        InputError: The log cannot be read, or lacks the sending time of a packet.
+
+    Examples:
+        >>> cm.explain_log("examples/logs/policed.csv").answers[2].on
     """
-
-    jitter: int
-    rtt: int
-    known: bool = False
+    return explain(read_log(str(log), two_clocks, received), seconds_of(rtt), jitter)
 
 
 def explain(log, rtt=None, jitter=None):
-    """Return the Explanations of a log.
-
-    Args:
-        log: The PacketLog.
-        rtt: R_m in seconds. By default, R_m is the smallest delay in the log.
-        jitter: The largest jitter of an explanation, as text such as "4ms" or "1/4rtt". By default, it is JITTER · R_m.
-
-    Raises:
-        InputError: The log lacks the sending time of a packet.
-    """
     if not all_dated(log):
         raise InputError(
             "the log does not say when some packets were sent, and --explain requires it; expected a log with the "
@@ -163,7 +119,7 @@ def _answer(name, network, log, packets, limits):
         found = _explained(network, packets, limits)
     except Undecided:
         return Explanation(name, None, note="the search tried too many rates to decide")
-    except _NotVisible as reason:
+    except NotVisible as reason:
         return Explanation(name, False, note=str(reason))
     if found:
         on = network.on(found, limits) if network.on else None
@@ -189,7 +145,7 @@ def _law(network, packets, limits, late):
     """Return the behaviour of the last packet, in words, that a network does not allow."""
     if packets.marked[-1] == 1 and not network.marks:
         return "it has a mark (CE), and this network marks no packet"
-    if network.sends_always and _pauses(packets, limits.rtt):
+    if network.sends_always and pauses(packets, limits.rtt):
         return "no packet is under way for more than R_m before it is sent"
     if late:
         return "it is delivered too late or too early for the allowed jitter"
@@ -208,323 +164,127 @@ def _explained(network, packets, limits, **options):
 def _explains(network, packets, limits):
     try:
         return packets.lost.all() or _explained(network, packets, limits, any_will_do=True) is not None
-    except _NotVisible:
+    except NotVisible:
         return True
 
 
-class _NotVisible(Exception):
-    """Raised if the log lacks the effects of a network, such as the losses of a policer, or marks."""
-
-
-# ---- values of the laws at a rate ----
-
-
-def _values(packets, rates):
-    """Return the Values of a queue that a link with the given Rates serves."""
-    formed = queue(packets, rates)
-    held = (packets.delivered - formed.left)[~packets.lost]
-    margin = -(-packets.at_once * BYTE // max(rates.bits))
-    return Values(int(held.max()), int(held.min()), room(packets, formed.load), margin)
-
-
-def _of_queue(found, **parameters):
-    values = found.values
-    return NetworkParameters(values.jitter, values.soonest, found.rate, values.room.smallest(PACKET), parameters)
-
-
-# ---- the networks ----
-
-
-def _constant_rate(packets, limits, any_will_do=False, hints=()):
-    found = least_jitter(
-        lambda rate: _values(packets, Rates((rate,))), limits.jitter, packets.early, hints, any_will_do
-    )
-    return found and _of_queue(found)
-
-
-def _always_sending(packets, limits, any_will_do=False):
-    if _pauses(packets, limits.rtt):
-        return None
-    return _constant_rate(packets, limits, any_will_do)
-
-
-def _pausing(packets, limits, any_will_do=False):
-    found = _constant_rate(packets, limits, any_will_do)
-    pauses = _pauses(packets, limits.rtt)
-    return found and replace(found, parameters={"pauses": len(pauses), "longest_pause_ns": max(pauses, default=0)})
-
-
-def _pauses(packets, rtt):
-    """Return the times in ns, each longer than R_m, in which no packet was in flight."""
-    ended = np.maximum.accumulate(np.where(packets.lost, packets.at, packets.delivered))
-    silent = packets.at[1:] - ended[:-1]
-    return silent[silent > rtt].tolist()
-
-
-def _marking(packets, limits, any_will_do=False):
-    if not (packets.marked == 1).any():
-        if any_will_do:
-            return _constant_rate(packets, limits, any_will_do)
-        raise _NotVisible("no packet has a mark (CE), or the log does not state marks")
-
-    def values_at(rate):
-        formed = queue(packets, Rates((rate,)))
-        return replace(_values(packets, Rates((rate,))), thresholds=thresholds(packets, formed.load))
-
-    found = least_jitter(values_at, limits.jitter, packets.early, (), any_will_do)
-    return found and _of_queue(found, threshold_bytes=found.values.thresholds.smallest(1))
-
-
-def _policer(packets, limits, any_will_do=False):
-    delays = packets.delays()
-    jitter = int(delays.max() - delays.min())
-    found = None if jitter > limits.jitter else _tokens(packets, any_will_do)
-    return found and replace(found, jitter=jitter, propagation=int(delays.min()))
-
-
-def _tokens(packets, any_will_do=False):
-    """Return NetworkParameters for a policer's losses, without regard to delays; None if no policer explains them."""
-    if not packets.lost.any():
-        if any_will_do:
-            return NetworkParameters(0, 0, 1, None)
-        raise _NotVisible("no packet is lost, so no policer shows")
-
-    def values_at(rate):
-        return Values(0, 0, room(packets, queue(packets, Rates((rate,))).load), 0)
-
-    found = extreme_rate(values_at, largest=True)
-    if found is None or any_will_do:
-        return found and NetworkParameters(0, 0, found.rate, None)
-    size = found.values.room.smallest(PACKET)
-    lowest = extreme_rate(values_at, largest=False)
-    others = {"lowest_bits_per_second": lowest.rate, "highest_bits_per_second": found.rate}
-    return NetworkParameters(0, 0, smallest_rate(values_at, size, found.rate), size, others)
-
-
-def _policer_before_bottleneck(packets, limits, any_will_do=False):
-    found = _constant_rate(packets.without_losses(), limits, any_will_do)
-    tokens = found and _tokens(packets, any_will_do)
-    return tokens and replace(
-        found, parameters={"bucket_bytes": tokens.size, "tokens_bits_per_second": tokens.rate, **tokens.parameters}
-    )
-
-
-def _outage(packets, limits, any_will_do=False):
-    if any_will_do and (found := _constant_rate(packets, limits, True)):
-        return found
-    best = None
-    for gap in _gaps(packets, limits):
-        best = _better(best, _outage_at(packets, limits, gap, any_will_do))
-        if best and any_will_do:
-            break
-    return best
-
-
-def _gaps(packets, limits):
-    """Return the longest times without a delivery, the longest first, as indices of delivered packets."""
-    kept = packets.without_losses()
-    between = np.diff(kept.delivered)
-    return [int(place) for place in np.argsort(-between, kind="stable")[:_GAPS] if between[place] > limits.jitter]
-
-
-#: Two limits of the search. The outage is one of this many longest times without a delivery. The rate changes at most 2
-#: to the power of this number of packets before the first unexplained packet.
-_GAPS, _CHANGES = 2, 9
-
-
-def _outage_at(packets, limits, gap, any_will_do):
-    """Return the NetworkParameters of an outage between two consecutive deliveries, or None."""
-    kept = packets.without_losses()
-    before = packets.first(int(np.flatnonzero(~packets.lost)[gap]) + 1)
-    first = _constant_rate(before, limits)
-    if first is None:
-        return None
-    own = -(-int(kept.size[gap + 1]) * 8 * SECOND // first.rate)
-    starts, ends = (int(at) - first.propagation for at in (kept.delivered[gap], kept.delivered[gap + 1] - own))
-    if not 0 < starts < ends:
-        return None
-    found = least_jitter(
-        lambda rate: _values(packets, Rates((rate, 0, rate), (starts, ends))),
-        limits.jitter, packets.early, (first.rate,), any_will_do,
-    )  # fmt: skip
-    return found and _of_queue(found, outage_begins_ns=starts, outage_lasts_ns=ends - starts)
-
-
-def _change_of_rate(packets, limits, any_will_do=False):
-    if any_will_do and (found := _constant_rate(packets, limits, True)):
-        return found
-    turn = int((~packets.first(_first_unexplained(packets, limits)).lost).sum())
-    best, place = None, turn
-    for step in (2**power for power in reversed(range(_CHANGES))):
-        for count in (place - step, place + step):
-            if 0 < count < turn and (found := _change_at(packets, limits, count, any_will_do)):
-                if any_will_do:
-                    return found
-                best, place = min((best, place), (found, count), key=lambda each: each[0].jitter if each[0] else inf)
-    return best
-
-
-def _first_unexplained(packets, limits):
-    """Return the number of packets that a constant rate explains."""
-    good, bad, hints = 0, len(packets.at), ()
-    while bad - good > 1:
-        middle = (good + bad) // 2
-        part = packets.first(middle)
-        found = None if part.lost.all() else _constant_rate(part, limits, True, hints)
-        if part.lost.all() or found:
-            good, hints = middle, (found.rate,) if found else hints
-        else:
-            bad = middle
-    return good
-
-
-def _change_at(packets, limits, count, any_will_do):
-    """Return the NetworkParameters of a rate that changes after this number of packets has left the link, or None."""
-    kept = np.flatnonzero(~packets.lost)
-    first = _constant_rate(packets.first(int(kept[count - 1]) + 1), limits)
-    at = first and int(packets.delivered[kept[count - 1]]) - first.propagation
-    if not first or at <= 0:
-        return None
-    found = least_jitter(
-        lambda rate: _values(packets, Rates((first.rate, rate), (at,))),
-        limits.jitter, packets.early, (), any_will_do,
-    )  # fmt: skip
-    return found and replace(_of_queue(found, changes_at_ns=at, later_bits_per_second=found.rate), rate=first.rate)
-
-
-def _better(one, other):
-    return min((each for each in (one, other) if each), key=lambda each: each.jitter, default=None)
-
-
-def _random_loss(packets, limits, any_will_do=False):
-    found = _constant_rate(packets.without_losses(), limits, any_will_do)
-    if not found or (any_will_do and not packets.lost.any()):
-        return found
-    if not packets.lost.any():
-        raise _NotVisible("no packet is lost")
-    if any_will_do:
-        return found if losses.explains(packets.size, packets.lost) else None
-    front = losses.front(packets.size, packets.lost)
-    chosen = losses.choose(front, packets.size, packets.lost)
-    return chosen and replace(
-        found, parameters={"share": chosen.share, "burst_bytes": chosen.burst, "front": tuple(front)}
-    )
-
-
-# ---- networks as `--on` takes them ----
-
-
-def _on_queue(found, limits, more=""):
-    model = _model("QUEUES")
-    return f"{_path(model, found, limits)}, {model.store} {found.size} b{_jitter(found)}{more}"
-
-
-def _on_pausing(found, limits):
-    return _on_queue(found, limits, ", application pauses")
-
-
-def _on_marking(found, limits):
-    model = _model("MARKS")
-    sizes = f"{model.store} {found.size} b, threshold {found.parameters['threshold_bytes']} b{_jitter(found)}"
-    return f"{_path(model, found, limits)}, {sizes}"
-
-
-def _on_outage(found, limits):
-    begins, lasts = (_decimal(found.parameters[f"outage_{name}_ns"], 6) for name in ("begins", "lasts"))
-    return _on_queue(found, limits, f", outage {lasts} ms, at {begins} ms")
-
-
-def _on_change(found, limits):
-    factor = Fraction(found.parameters["later_bits_per_second"], found.rate)
-    at = _decimal(found.parameters["changes_at_ns"], 6)
-    return _on_queue(found, limits, f", change rate x{factor}, at {at} ms")
-
-
-def _on_policer(found, limits):
-    model = _model("POLICES")
-    return f"{_path(model, found, limits)}, {model.store} {found.size} b{_jitter(found)}"
-
-
-def _on_policed(found, limits):
-    """Return the text of a policer in front of a bottleneck; None if tokens come faster than the link serves."""
-    model = _model("POLICED")
-    share = Fraction(found.parameters["tokens_bits_per_second"], found.rate)
-    if share > 1:
-        return None
-    bucket = Fraction(found.parameters["bucket_bytes"] * BYTE, found.rate * _rtt(found, limits))
-    sizes = f"tokens={share}, bucket={bucket}, {model.store} {found.size} b{_jitter(found)}"
-    return f"{_path(model, found, limits)}, {sizes}"
-
-
-def _on_lossy(found, limits):
-    """Return the text of a link that loses bytes by chance. Its share and burst are at least those of the log."""
-    model = _model("LOSSY")
-    share = _decimal(max(1, int(found.parameters["share"] * losses.PARTS)), 2)
-    burst = -(-found.parameters["burst_bytes"] // PACKET)
-    chance = f"loss {share}%, burst {counted(burst, 'packet')}"
-    return f"{_path(model, found, limits)}, {model.store} {found.size} b, {chance}{_jitter(found)}"
-
-
-def _model(role):
-    return load_definition("models", "MODEL", definitions.chosen("models", role))
-
-
-def _path(model, found, limits):
-    return f"{model.name} {_decimal(found.rate, 6)} mbit, rtt {_decimal(_rtt(found, limits), 6)} ms"
-
-
-def _rtt(found, limits):
-    """Return R_m of a network in ns."""
-    return limits.rtt if limits.known or found.propagation <= 0 else found.propagation
-
-
-def _jitter(found):
-    return f", jitter {_decimal(-(-found.jitter // 1000), 3)} ms" if found.jitter else ""
-
-
-def _decimal(number, places):
-    """Return number · 10^-places as an exact decimal."""
-    whole, rest = divmod(number, 10**places)
-    return f"{whole}.{rest:0{places}d}".rstrip("0").rstrip(".")
-
-
-@dataclass(frozen=True)
-class Network:
-    """A kind of network.
-
-    Attributes:
-        explain: A function from Arrivals and Limits to NetworkParameters, or None. With `any_will_do`, it may return
-            any suitable parameters.
-        on: A function from NetworkParameters and Limits to the network as a text for `--on`; None if `--on` cannot
-            express the network.
-        note: The reason why `--on` cannot express the network, if any.
-        special: The names of the networks that are special cases of this one.
-        sends_always: Whether the network explains only logs of senders that never pause.
-        store: The noun for the field `size` of NetworkParameters.
-        marks: Whether the network marks packets.
-    """
-
-    explain: Callable
-    on: Callable | None = None
-    note: str = ""
-    special: tuple = ()
-    sends_always: bool = False
-    store: str = Model.store
-    marks: bool = False
-
-
-_CONSTANT, _PAUSES, _POLICER = "constant rate", "constant rate, pausing sender", "token-bucket policer"
-
-#: The networks by name, in the order of simplicity: fewer parts first, and random loss, which explains most, last.
-NETWORKS = {
-    _CONSTANT: Network(_always_sending, _on_queue, sends_always=True),
-    _PAUSES: Network(_pausing, _on_pausing, special=(_CONSTANT,)),
-    _POLICER: Network(_policer, _on_policer, store="bucket"),
-    "marks above a threshold": Network(_marking, _on_marking, special=(_CONSTANT, _PAUSES), marks=True),
-    "outage": Network(_outage, _on_outage, special=(_CONSTANT, _PAUSES)),
-    "change of rate": Network(_change_of_rate, _on_change, special=(_CONSTANT, _PAUSES)),
-    "policer before a bottleneck": Network(
-        _policer_before_bottleneck, _on_policed, "--on has no tokens that are faster than the link", (_POLICER,)
-    ),
-    "random loss": Network(_random_loss, _on_lossy),
+# ---- the report ----
+
+#: The words for parameters in the text, in order.
+_WORDS = {
+    "bits_per_second": "rate",
+    "later_bits_per_second": "rate afterwards",
+    "changes_at_seconds": "changes at",
+    "outage_begins_seconds": "outage from",
+    "outage_lasts_seconds": "outage of",
+    "tokens_bits_per_second": "tokens",
+    "buffer_bytes": "buffer",
+    "bucket_bytes": "bucket",
+    "threshold_bytes": "threshold",
+    "lowest_bits_per_second": "lowest possible rate",
+    "highest_bits_per_second": "highest possible rate",
+    "share": "share",
+    "burst_bytes": "burst",
+    "pauses": "pauses",
+    "longest_pause_seconds": "longest pause",
+    "jitter_seconds": "jitter",
+    "propagation_seconds": "propagation",
 }
+
+
+def explanation_lines(explanations):
+    log = explanations.log
+    for answer in explanations.answers:
+        broken = answer.breaks
+        yield records.ExplanationLine(
+            log=log.source,
+            packets=len(log.sent),
+            lost=int(log.lost.sum()),
+            rtt=explanations.rtt / SECOND,
+            most_jitter=explanations.jitter / SECOND,
+            network=answer.network,
+            explains=answer.explains,
+            on=answer.on,
+            parameters=_parameters(answer),
+            share_by_burst=[(each.burst, float(each.share)) for each in _front(answer.found)],
+            packet=broken and broken.packet,
+            line=broken and broken.line,
+            law=broken and broken.law,
+            note=answer.note,
+        )
+
+
+def _front(found):
+    return found.parameters.get("front", ()) if found else ()
+
+
+def _parameters(answer):
+    """Return the parameters of an Explanation by name, with times in seconds."""
+    found, store = answer.found, NETWORKS[answer.network].store
+    if found is None:
+        return {}
+    values = {
+        "bits_per_second": found.rate,
+        f"{store}_bytes": found.size,
+        "jitter_ns": found.jitter,
+        "propagation_ns": found.propagation,
+        **{name: value for name, value in found.parameters.items() if name != "front"},
+    }
+    return dict(_in_seconds(name, value) for name, value in values.items() if value is not None)
+
+
+def _in_seconds(name, value):
+    if name.endswith("_ns"):
+        return f"{name.removesuffix('_ns')}_seconds", value / SECOND
+    return name, float(value)
+
+
+def explanation_text(explanations):
+    """Return the report for people: the log, the networks that explain it, and the packets that rule out others."""
+    log, answers = explanations.log, explanations.answers
+    good = [answer for answer in answers if answer.explains]
+    lines = [
+        f"{log.source}: {counted(len(log.sent), 'packet')}, {int(log.lost.sum())} lost; R_m {_ms(explanations.rtt)}"
+        f", jitter of at most {_ms(explanations.jitter)}"
+    ]
+    if good:
+        lines.append("these networks explain every packet, the simplest first:")
+    elif explanations.explained is None:
+        lines.append("unknown whether a network explains the log")
+    else:
+        lines.append("no network explains the log")
+    for answer in good:
+        lines.append(f"  {answer.network}: {_words(answer) or answer.note}")
+        if answer.found:
+            lines.append(f"    --on '{answer.on}'" if answer.on else f"    {answer.note}")
+    if len(good) < len(answers):
+        lines += ["these do not:"] if good else []
+        lines += [f"  {answer.network}: {_reason(answer)}" for answer in answers if not answer.explains]
+    if explanations.explained is False:
+        lines.append("try: a larger --jitter, or `fit` without --explain, which finds the smallest jitter")
+    return "\n".join([*lines, *log.notes])
+
+
+def _words(answer):
+    values = _parameters(answer)
+    return ", ".join(f"{word} {_value(name, values[name])}" for name, word in _WORDS.items() if name in values)
+
+
+def _value(name, value):
+    if name.endswith("_seconds"):
+        return _ms(value * SECOND)
+    if name.endswith("bits_per_second"):
+        return f"{value / 1e6:.6g} Mbit/s"
+    if name.endswith("_bytes"):
+        return f"{value:.0f} bytes"
+    return f"{value:.2%}" if name == "share" else f"{value:.0f}"
+
+
+def _ms(ns):
+    return f"{ns / 1e6:.4g} ms"
+
+
+def _reason(answer):
+    if answer.breaks is None:
+        return answer.note
+    return f"packet {answer.breaks.packet} (line {answer.breaks.line}): {answer.breaks.law}"

@@ -1,15 +1,19 @@
 """Fit models to a log: the smallest jitter that explains the log and its windows, and the size of the buffer."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 
-from ccmatic.base import InputError, definitions
+from ccmatic import records
+from ccmatic.base import InputError, definitions, quantities
 from ccmatic.contracts import load_definition, load_logs
+from ccmatic.fitting import coverage
 from ccmatic.fitting.least import least
-from ccmatic.fitting.log import NEVER, SECOND, PacketLog
-from ccmatic.fitting.rows import rows
+from ccmatic.fitting.log import NEVER, SECOND, PacketLog, rows
+from ccmatic.fitting.readers import read_log
 
 #: The default models: the models of the paper that have jitter.
 MODELS = definitions.chosen("models", "ASKED_OF_LOGS")
@@ -26,27 +30,18 @@ class Fit:
     """The jitter and the link rate with which a model explains a log.
 
     The arrays have one element per window with at least FEWEST delivered packets.
-
-    Attributes:
-        model: The name of the model.
-        jitter: The smallest jitter, in seconds, that explains the whole log.
-        rate: The lowest rate C that the search found for this jitter, in bytes per second; inf if every finite rate
-            needs more jitter.
-        length: The length of a window in seconds.
-        numbers: The number of each window. Window 0 begins at the first delivery.
-        packets: The number of packets in each window.
-        jitters: The smallest jitter, in seconds, that explains each window.
-        rates: The rate C of each window in bytes per second, found like `rate`.
     """
 
-    model: str
-    jitter: float
+    model: str  #: The name of the model.
+    jitter: float  #: The smallest jitter, in seconds, that explains the whole log.
+    #: The lowest rate C that the search found for this jitter, in bytes per second; inf if every finite rate needs more
+    #: jitter.
     rate: float
-    length: float
-    numbers: np.ndarray
-    packets: np.ndarray
-    jitters: np.ndarray
-    rates: np.ndarray
+    length: float  #: The length of a window in seconds.
+    numbers: np.ndarray  #: The number of each window. Window 0 begins at the first delivery.
+    packets: np.ndarray  #: The number of packets in each window.
+    jitters: np.ndarray  #: The smallest jitter, in seconds, that explains each window.
+    rates: np.ndarray  #: The rate C of each window in bytes per second, found like `rate`.
 
     @property
     def begin(self):
@@ -66,39 +61,24 @@ class Fit:
 
 @dataclass(frozen=True, eq=False)
 class Queues:
-    """The queue at the bottleneck, as a model computes it.
+    """The queue at the bottleneck, as a model computes it."""
 
-    Attributes:
-        model: The name of the model.
-        longest: The longest queue, in bytes, ahead of a packet that was delivered.
-        at_losses: The queue, in bytes, when each lost packet arrived.
-    """
-
-    model: str
-    longest: float
-    at_losses: np.ndarray
+    model: str  #: The name of the model.
+    longest: float  #: The longest queue, in bytes, ahead of a packet that was delivered.
+    at_losses: np.ndarray  #: The queue, in bytes, when each lost packet arrived.
 
 
 @dataclass(frozen=True, eq=False)
 class FitResult:
-    """A log and the results of its fit.
-
-    Attributes:
-        log: The PacketLog.
-        rtt: R_m in seconds.
-        horizon: T; a window has T-1 steps.
-        fits: One Fit per model.
-        queues: The Queues of the first model that has a finite rate and whose logs.py has `departures`. None if there
-            is no such model, or if the log has no sending times.
-        offset: The seconds by which the receiver's clock is ahead, if R_m is the shortest delay. None if the log comes
-            from one clock.
-    """
-
-    log: PacketLog
-    rtt: float
-    horizon: int
-    fits: tuple
+    log: PacketLog  #: The PacketLog.
+    rtt: float  #: R_m in seconds.
+    horizon: int  #: T; a window has T-1 steps.
+    fits: tuple  #: One Fit per model.
+    #: The Queues of the first model that has a finite rate and whose logs.py has `departures`. None if there is no such
+    #: model, or if the log has no sending times.
     queues: "Queues | None"
+    #: The seconds by which the receiver's clock is ahead, if R_m is the shortest delay. None if the log comes from one
+    #: clock.
     offset: float | None
 
     @property
@@ -107,22 +87,54 @@ class FitResult:
         return (self.horizon - 1) * self.rtt
 
 
-def fit(log, models=MODELS, horizon=10, rtt=None):
-    """Fit models to a PacketLog.
+def fit_file(
+    log: str | Path,
+    models: Sequence[str] = (),
+    *,
+    rtt: str | None = None,
+    horizon: int = 10,
+    two_clocks: bool = False,
+    received: str | Path | None = None,
+    controllers: Sequence[str] = (),
+) -> tuple[FitResult, list[records.GuaranteeLine]]:
+    """Find, for each model, the smallest jitter with which a link explains a packet log, and the rate of this link.
 
     Args:
-        log: The PacketLog.
-        models: The names of the models.
-        horizon: T; a window has T-1 steps.
-        rtt: R_m, which is the length of a step, in seconds. By default, R_m is the shortest delay in the log.
+        log: A packet log (docs/reference/formats.md).
+        models: The models whose links are fitted. By default: cbr_delay, ccac, and the models of the controllers'
+            proofs.
+        rtt: R_m, such as "40ms", which is also the length of a step. By default, the smallest delay in the log.
+        horizon: T. A window lasts T-1 steps.
+        two_clocks: Whether the clocks of sender and receiver differ by an unknown constant.
+        received: The capture at the receiver. If `received` is given, `log` is the capture at the sender.
+        controllers: The controllers whose shipped proofs are compared with the path.
 
     Returns:
-        The FitResult, with the log and its fits.
+        The FitResult, and a GuaranteeLine for each proof of a controller.
 
     Raises:
-        InputError: If fewer than FEWEST packets of the log were delivered, no R_m follows from the log, or a model's
-            link cannot be fitted.
+        InputError: If the log cannot be read, or a name is unknown.
+
+    Examples:
+        >>> fitted, guarantees = cm.fit("examples/links/cellular.mahimahi", rtt="40ms", controllers=["cc_qdel"])
     """
+    step = seconds_of(rtt)
+    if controllers and not step:
+        raise InputError("--controller needs --rtt, R_m: the delays in a log may be those of one direction only")
+    packets = read_log(str(log), two_clocks, received)
+    fitted = fit(packets, models or dict.fromkeys((*MODELS, *coverage.models(controllers))), horizon, step)
+    return fitted, [line for name in controllers for line in coverage.guarantees(name, fitted)]
+
+
+def seconds_of(rtt):
+    """Return R_m in seconds, or None."""
+    step = quantities.duration(rtt) if rtt else None
+    if step == 0:
+        raise InputError(f"the rtt is '{rtt}'; expected more than 0")
+    return step
+
+
+def fit(log, models=MODELS, horizon=10, rtt=None):
     kept = log.kept()
     if len(kept.sent) < FEWEST:
         raise InputError(f"{len(kept.sent)} packet is delivered; expected {FEWEST} at least", log.source)

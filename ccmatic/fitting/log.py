@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ccmatic.base import InputError
+from ccmatic.contracts import Rows
 
 #: The nanoseconds in a second, and the value that stands for a missing instant.
 SECOND = 10**9
@@ -14,36 +15,33 @@ NEVER = np.iinfo(np.int64).min
 #: does not support ECN.
 UNKNOWN = -1
 
+#: A packet with an unknown sending time counts as sent this many seconds before its part of the log. Any time before
+#: all known times would be correct.
+EARLY = 1e6
+
 
 @dataclass(frozen=True, eq=False)
 class PacketLog:
-    """The packets of all flows on a path in one direction, in the order sent. `packet_log` creates a PacketLog.
+    """The packets of all flows on a path in one direction, in the order sent. `packet_log` creates a PacketLog."""
 
-    Attributes:
-        source: The name of the file, as the user wrote it.
-        sent: int64 (n,), the time at which each packet arrived at the link, in ns from any origin. NEVER marks a packet
-            that already waited when the log began.
-        delivered: int64 (n,), the time at which each packet was delivered, in ns from the origin of `sent`. NEVER marks
-            a lost packet.
-        size: int64 (n,), the size of each packet on the link in bytes.
-        marked: int8 (n,), 1 if a packet was delivered with the mark CE, 0 without, and UNKNOWN.
-        line: int64 (n,), each packet's place in the file, for messages: the number of a text line or a record, from 1.
-        two_clocks: Whether `sent` and `delivered` come from the clocks of two machines, with an unknown offset.
-        early: None if the link delivers a packet only after the packet's last byte has left the link. If the link
-            passes whole packets at once, a number of ns. A delivery may then be early by the largest packet's
-            transmission time plus this number.
-        notes: Sentences for the user about assumptions of the log's reader.
-    """
-
-    source: str
+    source: str  #: The name of the file, as the user wrote it.
+    #: int64 (n,), the time at which each packet arrived at the link, in ns from any origin. NEVER marks a packet that
+    #: already waited when the log began.
     sent: np.ndarray
+    #: int64 (n,), the time at which each packet was delivered, in ns from the origin of `sent`. NEVER marks a lost
+    #: packet.
     delivered: np.ndarray
-    size: np.ndarray
-    marked: np.ndarray
+    size: np.ndarray  #: int64 (n,), the size of each packet on the link in bytes.
+    marked: np.ndarray  #: int8 (n,), 1 if a packet was delivered with the mark CE, 0 without, and UNKNOWN.
+    #: int64 (n,), each packet's place in the file, for messages: the number of a text line or a record, from 1.
     line: np.ndarray
+    #: Whether `sent` and `delivered` come from the clocks of two machines, with an unknown offset.
     two_clocks: bool = False
+    #: None if the link delivers a packet only after the packet's last byte has left the link. If the link passes whole
+    #: packets at once, a number of ns. A delivery may then be early by the largest packet's transmission time plus this
+    #: number.
     early: int | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  #: Sentences for the user about assumptions of the log's reader.
 
     @property
     def lost(self):
@@ -65,24 +63,7 @@ class PacketLog:
 
 
 def packet_log(source, sent, delivered, size, line=None, two_clocks=False, notes=(), early=None, marked=None):
-    """Return the PacketLog of arrays whose packets are in any order.
-
-    Args:
-        source: The name of the file, as the user wrote it.
-        sent: As in PacketLog.
-        delivered: As in PacketLog.
-        size: As in PacketLog.
-        line: As in PacketLog. If None, each packet's place in the arrays, from 1.
-        two_clocks: As in PacketLog.
-        notes: As in PacketLog.
-        early: As in PacketLog.
-        marked: As in PacketLog. If None, UNKNOWN for each packet.
-
-    Raises:
-        InputError: If no path that keeps the order of packets can leave such a log. There are four cases: no packet is
-            delivered, a size is not above 0, a packet is delivered before it was sent (with one clock), or a packet is
-            delivered before an earlier packet. The message names the file and the packet's line.
-    """
+    """Return the PacketLog of arrays whose packets are in any order."""
     sent, delivered, size = (np.asarray(column, np.int64) for column in (sent, delivered, size))
     line = np.arange(1, len(sent) + 1) if line is None else np.asarray(line, np.int64)
     marked = np.where(delivered == NEVER, UNKNOWN, UNKNOWN if marked is None else marked).astype(np.int8)
@@ -130,3 +111,20 @@ def _early(by):
 
 def _ms(ns):
     return f"{ns / 1e6:.6g} ms"
+
+
+def rows(log, starts, ends):
+    """Return the Rows of parts of a log without losses.
+
+    A part contains the packets from its start up to, not including, its end.
+    """
+    length = max(ends - starts)
+    place = starts[:, None] + np.arange(length)
+    beyond = place >= ends[:, None]
+    place = np.minimum(place, ends[:, None] - 1)
+    origin = log.delivered[starts][:, None]
+    dated = log.sent[place] != NEVER
+    sent = np.where(dated, (log.sent[place] - origin) / SECOND, -EARLY)
+    size = np.where(beyond, 0, log.size[place])
+    through = np.cumsum(size, axis=1, dtype=np.float64)
+    return Rows(sent, (log.delivered[place] - origin) / SECOND, through, through - size)

@@ -24,22 +24,17 @@ class Undecided(Exception):
 
 @dataclass(frozen=True)
 class Values:
-    """The values of a log's laws at a rate.
+    """The values of a log's laws at a rate."""
 
-    Attributes:
-        latest: The longest time from a packet's departure to its delivery, in ns; -inf if there are no deliveries.
-        soonest: The shortest time from a packet's departure to its delivery, in ns; inf if there are no deliveries.
-        room: The virtual_queue.Room of the losses.
-        margin: The largest number of ns by which a delivery may precede the departure, because the link passes whole
-            packets at once.
-        thresholds: The virtual_queue.Room of the marks; None if marks do not matter.
-    """
-
+    #: The longest time from a packet's departure to its delivery, in ns; -inf if there are no deliveries.
     latest: float
+    #: The shortest time from a packet's departure to its delivery, in ns; inf if there are no deliveries.
     soonest: float
-    room: object
+    room: object  #: The virtual_queue.Room of the losses.
+    #: The largest number of ns by which a delivery may precede the departure, because the link passes whole packets at
+    #: once.
     margin: int
-    thresholds: object = None
+    thresholds: object = None  #: The virtual_queue.Room of the marks; None if marks do not matter.
 
     @property
     def rooms(self):
@@ -54,8 +49,6 @@ class Values:
 
 @dataclass(frozen=True)
 class RateAnswer:
-    """The rate that a search found, and its Values."""
-
     rate: int
     values: Values
 
@@ -65,16 +58,6 @@ def least_jitter(values_at, limit, early, hints=(), any_will_do=False):
 
     After TRIES rates, the search returns the best rate so far. If lower rates need equally little jitter, the search
     returns the lowest of these rates that bisection finds.
-
-    Args:
-        values_at: A function from a rate to its Values.
-        limit: The largest jitter in ns.
-        early: A limit on early deliveries: the time from departure to delivery is at least -early. None means no limit.
-        hints: Rates to try first.
-        any_will_do: Whether to return the first rate that explains the log.
-
-    Raises:
-        Undecided: The search tried TRIES rates, and none of them explains the log.
     """
     values = _LimitedFunction(values_at)
     best = None
@@ -144,9 +127,6 @@ def extreme_rate(values_at, largest):
     """Return the RateAnswer of the largest or the smallest rate for which a Room exists; None if no rate has a Room.
 
     The largest rate has the smallest Room.
-
-    Raises:
-        Undecided: The search tried too many rates.
     """
     values = _LimitedFunction(values_at)
     cells = [(1, LARGEST)]

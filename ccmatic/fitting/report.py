@@ -1,10 +1,12 @@
-"""Report a fit, as text for people and as lines of JSON."""
+"""Report a fit: as text for people, as lines of JSON, and as a drawing."""
 
 import numpy as np
 
 from ccmatic import records
 from ccmatic.base import aligned, counted
 from ccmatic.fitting.log import NEVER, SECOND
+from ccmatic.networks import traces
+from ccmatic.networks.traces import BELIEF, JITTER, NETWORK, PROBE, QUIET
 
 #: The percentiles of windows in the report, and the jitters, in R_m, for which the report counts the windows that need
 #: at most this jitter.
@@ -131,3 +133,28 @@ def milliseconds(seconds):
 
 def _mbit(rate):
     return f"{rate * 8 / 1e6:.4g}" if np.isfinite(rate) else "∞"
+
+
+# ---- the drawing ----
+
+#: The colours of the models, in order.
+COLOURS = (JITTER, BELIEF, NETWORK, PROBE)
+
+
+def draw(fitted, path):
+    with traces.figure(path, (8, 4.8)) as figure:
+        upper, lower = figure.subplots(2, sharex=True)
+        panels = {"Least jitter D (ms), and R_m": upper, "Link rate C that gives it (Mbit/s)": lower}
+        for title, axes in panels.items():
+            axes.set_title(title, loc="left", fontweight="bold")
+            axes.spines[["top", "right"]].set_visible(False)
+            axes.grid(color="#e6e6e6", linewidth=0.7)
+        for number, fit in enumerate(fitted.fits):
+            middle, colour = fit.begin + fitted.window / 2, COLOURS[number % len(COLOURS)]
+            upper.plot(middle, fit.jitters * 1e3, ".-", markersize=3, linewidth=0.7, color=colour, label=fit.model)
+            lower.plot(middle, fit.rates * 8 / 1e6, ".-", markersize=3, linewidth=0.7, color=colour)
+        upper.axhline(fitted.rtt * 1e3, color=QUIET, linestyle="--", linewidth=0.8)
+        for axes in panels.values():
+            axes.set_ylim(bottom=0)
+        upper.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+        lower.set_xlabel("time (s)")

@@ -20,34 +20,24 @@ _NARROW = 2**61
 
 @dataclass(frozen=True, eq=False)
 class Arrivals:
-    """The packets of a log with known sending times, as arrays of whole numbers.
+    """The packets of a log with known sending times, as arrays of whole numbers."""
 
-    Attributes:
-        at: The arrival times a_i in ns, from the first arrival.
-        delivered: The delivery times d_i in ns, from the first arrival; 0 for a lost packet.
-        lost: Whether each packet is lost.
-        size: The sizes s_i in bytes.
-        marked: 1 for each packet with the mark CE, 0 for each packet without, and log.UNKNOWN.
-        early: The largest number of ns between a delivery and a later departure of the same packet from the link. The
-            value is None with two clocks, because their offset is unknown.
-        at_once: The bytes of the largest packet if the link passes whole packets at once, else 0. On such a link, a
-            delivery may also precede the departure by the transmission time of such a packet.
-    """
-
-    at: np.ndarray
-    delivered: np.ndarray
-    lost: np.ndarray
-    size: np.ndarray
-    marked: np.ndarray
+    at: np.ndarray  #: The arrival times a_i in ns, from the first arrival.
+    delivered: np.ndarray  #: The delivery times d_i in ns, from the first arrival; 0 for a lost packet.
+    lost: np.ndarray  #: Whether each packet is lost.
+    size: np.ndarray  #: The sizes s_i in bytes.
+    marked: np.ndarray  #: 1 for each packet with the mark CE, 0 for each packet without, and log.UNKNOWN.
+    #: The largest number of ns between a delivery and a later departure of the same packet from the link. The value is
+    #: None with two clocks, because their offset is unknown.
     early: int | None
+    #: The bytes of the largest packet if the link passes whole packets at once, else 0. On such a link, a delivery may
+    #: also precede the departure by the transmission time of such a packet.
     at_once: int = 0
 
     def first(self, count):
-        """Return the first `count` packets."""
         return self._some(slice(count))
 
     def without_losses(self):
-        """Return the delivered packets."""
         return self._some(~self.lost)
 
     def _some(self, chosen):
@@ -76,15 +66,11 @@ def all_dated(log: PacketLog):
 
 @dataclass(frozen=True)
 class Rates:
-    """The rate of a link over time.
+    """The rate of a link over time."""
 
-    Attributes:
-        bits: The rate of each segment in bit/s.
-        starts: The start of each segment except the first, in ns, in increasing order. The first rate also applies
-            before the log. The last rate is above 0.
-    """
-
-    bits: tuple
+    bits: tuple  #: The rate of each segment in bit/s.
+    #: The start of each segment except the first, in ns, in increasing order. The first rate also applies before the
+    #: log. The last rate is above 0.
     starts: tuple = ()
 
     def work(self, times):
@@ -113,16 +99,10 @@ class Rates:
 
 @dataclass(frozen=True, eq=False)
 class Queue:
-    """The queue of a log on a link.
-
-    Attributes:
-        load: The work that waits right after the arrival of each packet, if the link accepts the packet. Lost packets
-            add no work to later loads.
-        left: The time in ns at which each packet leaves the link, if the link accepts it.
-    """
-
+    #: The work that waits right after the arrival of each packet, if the link accepts the packet. Lost packets add no
+    #: work to later loads.
     load: np.ndarray
-    left: np.ndarray
+    left: np.ndarray  #: The time in ns at which each packet leaves the link, if the link accepts it.
 
 
 def queue(packets: Arrivals, rates: Rates):
@@ -143,14 +123,10 @@ class Room:
     """The sizes of a buffer or bucket that accepts the delivered packets of a log and refuses the lost packets.
 
     A Room may also be the thresholds that leave some packets without a mark, and mark others.
-
-    Attributes:
-        least: The smallest size in bytes that accepts all delivered packets.
-        most: The largest size in bytes that refuses all lost packets; None if no packet is lost.
     """
 
-    least: int
-    most: int | None
+    least: int  #: The smallest size in bytes that accepts all delivered packets.
+    most: int | None  #: The largest size in bytes that refuses all lost packets; None if no packet is lost.
 
     @property
     def exists(self):

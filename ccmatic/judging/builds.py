@@ -1,18 +1,19 @@
-"""The cache of built programs, the path in C as a library, and the program that runs controllers alone."""
+"""The cache of built programs, the path in C as a library, and the controllers that run alone."""
 
 import hashlib
 import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cache as once
 from pathlib import Path
+from typing import Any
 
 from ccmatic.base import InputError, definitions, read_text
 from ccmatic.base.memory import code_digest
-from ccmatic.worlds.runtime import compile_c, include_folder
+from ccmatic.worlds.runtime import compile_c, include_folder, shipped
 
 #: The options of all C code that is built here.
 _FLAGS = ["-std=gnu99", "-O2", "-fPIC"]
@@ -29,11 +30,7 @@ _CONTROLLERS = Path(__file__).parent / "adaptors" / "controllers"
 
 
 def cache() -> Path:
-    """Return the folder of all builds, and create it if necessary. Users may delete this folder at any time.
-
-    Raises:
-        InputError: If the folder cannot be created.
-    """
+    """Return the folder of all builds, and create it if necessary. Users may delete this folder at any time."""
     home = os.environ.get("XDG_CACHE_HOME")
     folder = (Path(home) if home and Path(home).is_absolute() else Path.home() / ".cache") / "ccmatic" / "judge"
     try:
@@ -47,14 +44,6 @@ def built(name: str, inputs: Iterable[str | Path], make: Callable[[Path], None])
     """Return a folder of the cache.
 
     If the folder does not exist, build it under another name, and rename it at the end.
-
-    Args:
-        name: The beginning of the folder's name.
-        inputs: Everything on which the build depends: texts, and files, whose content counts.
-        make: A function that writes the build to an empty folder.
-
-    Raises:
-        InputError: If the build fails.
     """
     digest = hashlib.sha256()
     for part in inputs:
@@ -75,54 +64,50 @@ def built(name: str, inputs: Iterable[str | Path], make: Callable[[Path], None])
     return folder
 
 
+def run_tool(
+    command: list[str],
+    folder: Path,
+    variables: Mapping[str, str],
+    progress: tuple[str, ...],
+    seconds: float | None = None,
+) -> str:
+    """Run a tool in a folder, and return its output. If it fails, raise InputError with the end of its messages.
+
+    Lines that begin with a word of `progress` are no messages. The tool may take a number of seconds.
+    """
+    environment, name = {**os.environ, **variables}, " ".join(command[:2])
+    try:
+        done = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=seconds, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise InputError(f"{name} takes longer than {seconds} s") from None
+    if done.returncode:
+        messages = [line for line in done.stderr.splitlines() if not line.lstrip().startswith(progress)]
+        raise InputError(f"{name} fails: " + "\n".join(messages)[-2000:].strip(), str(folder))
+    return done.stdout
+
+
 def path_library() -> Path:
     """Return the folder of path.h, controller.h and the static library libccmatic_path.a. Build it if necessary.
 
     Programs that link the library need the option `-ldl` before glibc 2.34.
-
-    Raises:
-        InputError: If there is no C compiler.
     """
     return built("path", [*_compiler(), *_sources()], _make_path)
 
 
-def controller_program() -> Path:
-    """Return the program that runs controllers of shared libraries alone, under a sender of RFC 9002.
-
-    Raises:
-        InputError: If there is no C compiler.
-    """
-    return _controllers() / "controllers"
-
-
 def controller_library() -> Path:
-    """Return the same code as a shared library, for controllers that are written in Python.
-
-    Raises:
-        InputError: If there is no C compiler.
-    """
+    """Return the program of `controller_command` as a shared library, for controllers that are written in Python."""
     return _controllers() / "controllers.so"
 
 
 def controller_command(library: Path) -> tuple[str, ...]:
-    """Return the command that runs the controllers of a shared library, whose functions controller.h declares.
-
-    Raises:
-        InputError: If there is no C compiler.
-    """
-    return str(controller_program()), str(library)
+    """Return the command that runs the controllers of a shared library, whose functions controller.h declares."""
+    return str(_controllers() / "controllers"), str(library)
 
 
 def shared_library(name: str, sources: dict[str, str]) -> Path:
-    """Return the folder of a shared library NAME.so that is built from C sources with the functions of controller.h.
-
-    Args:
-        name: The name of the library, and of its main file NAME.c among the sources.
-        sources: The texts of the files by name.
-
-    Raises:
-        InputError: If there is no C compiler, or the compiler rejects the code.
-    """
+    """Return the folder of a shared library NAME.so that is built from C sources with the functions of controller.h."""
     header = Path(str(include_folder())) / "controller.h"
 
     def make(folder: Path) -> None:
@@ -139,18 +124,9 @@ def exported_library(controller: str, choice: str) -> Path:
     """Return the shared library of a shipped controller.
 
     The library depends on ccmatic's code only. So the cache can answer without reading the controller, which is slow.
-
-    Args:
-        controller: The name of the controller.
-        choice: The choice of an envelope's rate, or an empty text.
-
-    Raises:
-        InputError: If the controller cannot be exported, or the choice does not fit it.
     """
 
     def make(folder: Path) -> None:
-        from ccmatic.judging.exports import Exported  # imported here: slow to import, and only builds need it
-
         shutil.copy(Exported(controller, choice or None).library(), folder)
 
     return built(controller, [*_compiler(), code_digest(), controller, choice], make) / f"{controller}.so"
@@ -194,7 +170,6 @@ def _sources() -> list[Path]:
 
 @once
 def _models() -> dict[str, Path]:
-    """Return the packets.h of each stage."""
     from ccmatic.contracts import (  # imported here: slow to import, and only builds need it
         PACKETS,
         load_definition,
@@ -208,3 +183,58 @@ def _models() -> dict[str, Path]:
 def _compiler() -> tuple[str, ...]:
     """Return everything that determines the compiler's output, except the sources."""
     return os.environ.get("CC", ""), os.uname().machine, *_FLAGS
+
+
+# ---- controllers of ccmatic as libraries ----
+
+#: The word before an envelope and the policy whose rates it limits.
+GUARD = "guard"
+
+#: The ways to choose a rate in an envelope: its highest, its lowest, or a new one in each step, drawn by the seed.
+CHOICES = ("upper", "lower", "drawn")
+
+#: The C code around an exported header.
+_AROUND = _CONTROLLERS / "exported.c"
+
+#: The library of exported policies, which count no application limits.
+_POLICY = "policy_library.c"
+
+
+class Exported:
+    """A controller of ccmatic that becomes a shared library.
+
+    Attributes:
+        controller: The name of the controller.
+        argument: The argument of controller_new.
+    """
+
+    def __init__(self, file: str, choice: str | None) -> None:
+        self._export = export = _export(file)
+        from ccmatic.deployment.policies import GuidedExport  # imported here: slow to import, and stacks do not need it
+
+        guided = isinstance(export, GuidedExport)  # a network chooses the rate in the envelope
+        envelope = bool(getattr(export, "is_envelope", False)) and export.library != _POLICY and not guided
+        if envelope and choice not in CHOICES:
+            options = " or ".join(f"{file}:{each}" for each in CHOICES)
+            raise InputError(f"{export.name} is an envelope, which leaves a choice of rates; expected {options}")
+        if choice and not envelope:
+            raise InputError(f"{export.name} is no envelope; expected {file} alone, found {file}:{choice}")
+        self.controller: str = export.name
+        self.argument = choice or self.controller
+
+    def library(self) -> Path:
+        name, around = self.controller, read_text(_AROUND).replace("NAME", self.controller)
+        limits = "" if self._export.library == _POLICY else "#define ALONE_LIMITED\n"
+        sources = {f"{name}.c": limits + around, f"{name}.h": self._export.header(), "draw.h": shipped("draw.h")}
+        return shared_library(name, sources) / f"{name}.so"
+
+
+def _export(file: str) -> Any:
+    from ccmatic.deployment import exporting, policies  # imported here, as above
+
+    guard, _, text = file.partition(":")
+    if guard == GUARD:
+        return policies.guarded(text)
+    if Path(file).suffix == ".json":
+        return policies.exported(policies.load(file))
+    return exporting.make(file, guarding=True)

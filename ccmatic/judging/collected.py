@@ -4,6 +4,7 @@ The facts come from the shipped results, and from lines that a search printed.
 """
 
 import json
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,23 +13,48 @@ from typing import Any
 from ccmatic import records
 from ccmatic.base import InputError, counted, definitions, parse_json, read_text
 from ccmatic.contracts import load_definition
-from ccmatic.judging.sections import SECTIONS, UNITS, titles
 from ccmatic.judging.subjects import subject as known
 from ccmatic.judging.verdicts import measured_words
+
+
+@dataclass(frozen=True)
+class Section:
+    part: str
+    number: str  #: The number in RFC 9743, such as `5.1.1`.
+    title: str
+    rules: tuple[str, ...] = ()  #: The rules of judge that measure it.
+    scenarios: tuple[str, ...] = ()  #: The scenarios that play it.
+    constants: tuple[str, ...] = ()  #: The constants of proofs that bound it.
+    measures: tuple[str, ...] = ()  #: The measures of models that are about it.
+    networks: tuple[str, ...] = ()  #: The networks whose results belong here, whatever the measure.
+    flows: str = ""  #: `same` for the results of two flows of one controller, `different` for those of two controllers.
+
+
+_DATA: dict[str, Any] = tomllib.loads(read_text(Path(__file__).parent / "sections.toml"))
+
+#: All sections in order, and for each table of results the units of its measures.
+SECTIONS = tuple(Section(**data) for data in _DATA["section"])
+UNITS: dict[str, dict[str, str]] = _DATA["units"]
+
+
+def titles(**wanted: str) -> list[str]:
+    """Return the titles of the sections that have one of these names in one of these fields."""
+    return [section.title for section in SECTIONS if any(name in getattr(section, f) for f, name in wanted.items())]
+
 
 #: The folders of shipped results.
 PROOFS, TABLES = "results.proofs", "results.tables"
 
 
-def collect(subject: str, judged: Sequence[str | Path] = ()) -> Iterator[records.ExaminedLine]:
-    """Yield what is known about a subject. A section without any fact has one line that says so.
+def judge_known(subject: str, judged: Sequence[str | Path] = ()) -> list[records.ExaminedLine]:
+    """Collect what is known about a subject, in the order of RFC 9743.
 
     Args:
         subject: The name of the subject, such as `quinn:cubic` or `cc_qdel`.
-        judged: Files with lines of `judge table --json` or `judge search --json`. They precede shipped lines.
+        judged: Files with lines of `judge table --json`, besides the shipped results.
 
     Raises:
-        InputError: If a file has other lines.
+        InputError: If there is no such subject, or a file has other lines.
     """
     known(subject)
     facts = [
@@ -38,18 +64,22 @@ def collect(subject: str, judged: Sequence[str | Path] = ()) -> Iterator[records
         *_scenarios(subject),
         *_searches(subject, judged),
     ]
+    lines = []
     for section in SECTIONS:
         found = [fact for title, fact in facts if title == section.title]
         for kind, what, result, source in found or [("not examined", "", "", "")]:
-            yield records.ExaminedLine(
-                subject=subject,
-                part=section.part,
-                section=section.title,
-                kind=kind,  # type: ignore[arg-type]
-                what=what,
-                result=result,
-                source=source,
+            lines.append(
+                records.ExaminedLine(
+                    subject=subject,
+                    part=section.part,
+                    section=section.title,
+                    kind=kind,  # type: ignore[arg-type]
+                    what=what,
+                    result=result,
+                    source=source,
+                )
             )
+    return lines
 
 
 #: A fact: the title of its section; its kind, what it is about, its result, and its file.
@@ -117,30 +147,16 @@ def _flows(subject: str) -> Iterator[_Fact]:
             yield title, ("model", about, row["verdict"] + share, "starve.json")
 
 
-@dataclass(frozen=True)
-class _Played:
-    """A line of the table of played scenarios."""
-
-    format: str
-    scenario: str
-    world: str
-    sender: str
-    verdict: str
-    reason: str
-    premises: list[Any]
-    expectations: list[Any]
-
-
 def _scenarios(subject: str) -> Iterator[_Fact]:
     file = definitions.find_file([TABLES], "scenarios", ".jsonl")
     for line in read_text(file).splitlines():
-        played = _Played(**json.loads(line))
+        played = json.loads(line)
         world = "emulated" if subject.startswith("kernel:") else "simulated"
-        if (played.sender, played.world) == (subject.removeprefix("kernel:"), world):
-            measured = "; ".join(each["measured"] for each in played.expectations)
-            for title in titles(scenarios=played.scenario):
-                result = f"{played.verdict}: {measured or played.reason}"
-                yield title, ("scenario", f"{played.scenario}, {world}", result, "scenarios.jsonl")
+        if (played["sender"], played["world"]) == (subject.removeprefix("kernel:"), world):
+            measured = "; ".join(each["measured"] for each in played["expectations"])
+            for title in titles(scenarios=played["scenario"]):
+                result = f"{played['verdict']}: {measured or played['reason']}"
+                yield title, ("scenario", f"{played['scenario']}, {world}", result, "scenarios.jsonl")
 
 
 def _searches(subject: str, judged: Sequence[str | Path]) -> Iterator[_Fact]:
@@ -166,7 +182,6 @@ def _searched(file: Path) -> Iterator[records.SearchedLine]:
 
 
 def page(subject: str, lines: Sequence[records.ExaminedLine]) -> str:
-    """Return the facts as a page in Markdown."""
     numbers = {each.title: each.number for each in SECTIONS}
     text, part, section = [f"# {subject}, in the order of RFC 9743"], "", ""
     for line in lines:

@@ -1,38 +1,32 @@
 """The difference of two subjects on one scenario: the windows of one subject against the windows of the other."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ccmatic import records
 from ccmatic.base import InputError
-from ccmatic.judging.rules import Run
+from ccmatic.judging.recording import Recording
 from ccmatic.judging.rules.measures import windows
 from ccmatic.judging.rules.premises import round_trip
-from ccmatic.judging.scenario import SECOND, Scenario
+from ccmatic.judging.scenario import SECOND, Scenario, make_scenario
+from ccmatic.judging.verdicts import Source, opened
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The difference of two runs of one scenario.
-
-    Attributes:
-        scenario: The scenario.
-        parts: The first instant in ns from which the windows differ by more than the tolerance for a round trip; None
-            if they never do.
-        windows: The two windows in bytes at the instant `parts`; None if there is no such instant.
-        mean: The mean difference of the windows, as a share of the larger one.
-        delivered: The bytes that the receivers got in each of the two runs.
-    """
-
     scenario: Scenario
+    #: The first instant in ns from which the windows differ by more than the tolerance for a round trip; None if they
+    #: never do.
     parts: int | None
+    #: The two windows in bytes at the instant `parts`; None if there is no such instant.
     windows: tuple[int, int] | None
-    mean: float
-    delivered: tuple[int, int]
+    mean: float  #: The mean difference of the windows, as a share of the larger one.
+    delivered: tuple[int, int]  #: The bytes that the receivers got in each of the two runs.
 
     def line(self, one: str, other: str) -> records.DifferenceLine:
-        """Return the record of the difference of two subjects with these names."""
         return records.DifferenceLine(
             one=one,
             other=other,
@@ -44,17 +38,39 @@ class Difference:
         )
 
 
-def difference(one: Run, other: Run, tolerance: float) -> Difference:
-    """Return the Difference of two runs of one scenario.
+def judge_difference(
+    one: str,
+    other: str,
+    on: str | None = None,
+    events: Sequence[str] = (),
+    *,
+    tolerance: float = 0.1,
+    versions: tuple[str | None, str | None] = (None, None),
+    **words: Any,
+) -> Difference:
+    """Find the instant at which the windows of two subjects begin to differ on one scenario.
 
     Args:
-        one: A run.
-        other: A run of another subject.
+        one: A subject, as in `judge`.
+        other: Another subject, such as the model of the same algorithm.
+        on: As in `make_scenario`.
+        events: As in `make_scenario`.
         tolerance: The largest difference that is tolerated, as a share of the larger window.
+        versions: The version of each subject's stack.
+        words: Further arguments of `make_scenario`.
 
     Raises:
-        InputError: If a run has failed, or shows no window.
+        InputError: If a subject cannot be built or run, fails, or has no window.
     """
+    scenario = make_scenario(on, events, **words)
+    recordings = []
+    for name, version in zip((one, other), versions, strict=True):
+        runner, _, _ = opened(Source(name, version))
+        recordings.append(runner.run(scenario))
+    return _difference(recordings[0], recordings[1], tolerance)
+
+
+def _difference(one: Recording, other: Recording, tolerance: float) -> Difference:
     for run in (one, other):
         if run.failure is not None:
             raise InputError(f"a run has failed: {run.failure}")
@@ -77,7 +93,7 @@ def difference(one: Run, other: Run, tolerance: float) -> Difference:
     )
 
 
-def _at(run: Run, instants: np.ndarray) -> np.ndarray:
+def _at(run: Recording, instants: np.ndarray) -> np.ndarray:
     """Return the window at each instant. Before the first known window, return this window."""
     times, values = windows(run)
     places = np.searchsorted(times, instants, side="right") - 1

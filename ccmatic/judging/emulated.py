@@ -28,18 +28,17 @@ _SHOWN = (records.HoldEvent, records.RateEvent, records.RttEvent, records.Outage
 
 
 def record(plan: Scenario, subject: Any) -> Recording:
-    """Run a scenario in real time, again if a run is invalid.
-
-    Raises:
-        InputError: If an emulated link cannot show the scenario, if this machine cannot emulate links, or if no run is
-            valid.
-    """
+    """Run a scenario in real time, again if a run is invalid."""
     link, flows = _link(plan), list(_flows(plan, subject))
     faults: list[str] = []
     for _ in range(TRIES):
         run = emulation.emulate(link, flows, plan.duration / SECOND)
         if not run.faults:
-            return RealTime(plan, *_arrays(run.log), None, subject.name, subject.program.version)
+            packets = np.zeros(len(run.log), PACKET)
+            for name in PACKET.names or ():
+                packets[name] = run.log[name]
+            nothing = np.zeros(0, REPLY), np.zeros(0, SAMPLE)
+            return RealTime(plan, packets, *nothing, None, subject.name, subject.program.version)
         faults = run.faults
     raise InputError(f"{subject.name}: {TRIES} runs are invalid, the last one because {faults[0]}")
 
@@ -54,23 +53,11 @@ class RealTime(Recording):
         yield from ()
 
 
-def _arrays(log: Any) -> tuple[Any, Any, Any]:
-    packets = np.zeros(len(log), PACKET)
-    for name in PACKET.names or ():
-        packets[name] = log[name]
-    return packets, np.zeros(0, REPLY), np.zeros(0, SAMPLE)
-
-
 def _refuse(what: str, expected: str) -> InputError:
     return InputError(f"an emulated link cannot show {what}; expected {expected}")
 
 
 def _link(s: Scenario) -> emulation.Link:
-    """Return the emulated Link of a scenario.
-
-    Raises:
-        InputError: If there is none.
-    """
     for event in s.events:
         if not isinstance(event, _SHOWN):
             raise _refuse(f"'{event_words(event)}'", "holds, and changes of rate, R_m and buffer")

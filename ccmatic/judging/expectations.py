@@ -2,10 +2,7 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
-from types import SimpleNamespace
 from typing import Any
-
-import numpy as np
 
 from ccmatic import records
 from ccmatic.base import InputError, blamed
@@ -21,40 +18,30 @@ def every_rule(names: Sequence[str], expect: Sequence[str] = ()) -> tuple[Rule, 
     """Return the rules with the given names, and a rule for each expectation.
 
     Without names and expectations, return all default rules.
-
-    Raises:
-        InputError: If a name is unknown.
     """
     rules = chosen(tuple(names)) if names or not expect else ()
     return (*rules, *map(expected, expect))
 
 
 def expected(text: str) -> Rule:
-    """Return the rule that a run meets an expectation after its start-up.
+    """Return the rule that a run meets an expectation after its start-up."""
+    monitor = _monitor(PLAIN, text)
 
-    Raises:
-        InputError: If the text is no expectation, or no run shows its quantity.
-    """
-    monitor, _ = _monitor(PLAIN, text)
-
-    def excludes(scenario: Scenario) -> str | None:
+    def shown(scenario: Scenario) -> str | None:
         if start_up(scenario) + scenario.rtt >= scenario.duration:
             return "the run ends in its start-up"
         try:
-            monitor, _ = _monitor(scenario, text)
-            monitor.require(scenario.flows, (scenario.duration - start_up(scenario)) / SECOND)
+            _monitor(scenario, text).require(scenario.flows, (scenario.duration - start_up(scenario)) / SECOND)
         except InputError as error:
             return error.message
         return None
 
     def measure(evidence: Evidence) -> Measured | None:
         scenario = evidence.run.scenario
-        monitor, link = _monitor(scenario, text)
-        emulation = SimpleNamespace(
-            link=link, duration=scenario.duration, flows=scenario.flows, log=_log(evidence.run.packets)
-        )
+        monitor, packets = _monitor(scenario, text), evidence.run.packets
+        packets = packets[packets["arrival"].argsort(kind="stable")]
         with blamed():
-            [judged] = monitor.judged(emulation, start_up(scenario) / SECOND)
+            [judged] = monitor.judge(packets, len(scenario.flows), scenario.duration, start_up(scenario) / SECOND)
         return _measured(judged, monitor.amounts[0])
 
     return Rule(
@@ -63,7 +50,7 @@ def expected(text: str) -> Rule:
         unit=monitor.units[0],
         threshold=" ".join(text.split()),
         source="the question",
-        excludes=excludes,
+        premises=(shown,),
         measure=measure,
     )
 
@@ -78,8 +65,8 @@ def _measured(judged: records.ExpectationRecord, amount: Fraction) -> Measured |
     return Measured(float(judged.value), -max(distance, 1e-9) if judged.verdict == "not met" else distance, at)
 
 
-def _monitor(scenario: Scenario, text: str) -> tuple[Any, Any]:
-    """Return a Monitor of runs for an expectation, and the Link of a scenario as the Monitor knows it."""
+def _monitor(scenario: Scenario, text: str) -> Any:
+    """Return a Monitor that judges runs of a scenario by an expectation."""
     from ccmatic.deployment.emulation import (  # imported here, because it takes a third of a second
         Link,
         LinkChange,
@@ -103,9 +90,4 @@ def _monitor(scenario: Scenario, text: str) -> tuple[Any, Any]:
         change=change,
         threshold=scenario.threshold,
     )
-    return Monitor(link, [text]), link
-
-
-def _log(packets: np.ndarray) -> np.ndarray:
-    """Return packets in order of their arrival."""
-    return packets[np.argsort(packets["arrival"], kind="stable")]
+    return Monitor(link, [text])

@@ -142,8 +142,6 @@ def _bottleneck(s: Scenario, packets: Sequence[Any]) -> Iterator[str]:
 
 
 class _Planned:
-    """The losses that a scenario's events demand."""
-
     def __init__(self, s: Scenario) -> None:
         self._events = [(e.at, e.packets) for e in s.events if isinstance(e, records.LossEvent)][::-1]
         self._left = 0
@@ -152,12 +150,10 @@ class _Planned:
         """Return whether the packet that arrives next is lost."""
         while self._events and self._events[-1][0] <= arrival:
             self._left += self._events.pop()[1]
+        if not self._left:
+            return False
         self._left -= 1
-        return self._left >= 0 or self._none_left()
-
-    def _none_left(self) -> bool:
-        self._left = 0
-        return False
+        return True
 
 
 class _Tokens:

@@ -1,7 +1,7 @@
 """The recording of a run: its packets, replies and samples."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -34,25 +34,15 @@ FILES = {"packets": PACKET, "replies": REPLY, "samples": SAMPLE}
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """A run of a subject over the path of a scenario.
-
-    Attributes:
-        scenario: The Scenario.
-        packets: An array of PACKET, one for each data packet, in the order of arrival at the link.
-        replies: An array of REPLY, one for each packet of a receiver, in the order of sending.
-        samples: An array of SAMPLE, the states of the senders; -1 stands for an unknown number.
-        failure: The reason why the run broke off, such as a panic; None if the run is complete.
-        subject: The name of the subject.
-        version: The version of the subject.
-    """
+    """A run of a subject over the path of a scenario."""
 
     scenario: Scenario
-    packets: Any
-    replies: Any
-    samples: Any
-    failure: str | None
-    subject: str
-    version: str
+    packets: Any  #: An array of PACKET, one for each data packet, in the order of arrival at the link.
+    replies: Any  #: An array of REPLY, one for each packet of a receiver, in the order of sending.
+    samples: Any  #: An array of SAMPLE, the states of the senders; -1 stands for an unknown number.
+    failure: str | None  #: The reason why the run broke off, such as a panic; None if the run is complete.
+    subject: str  #: The name of the subject.
+    version: str  #: The version of the subject.
 
     #: Whether the run took place in real time, so that another run differs.
     real_time: ClassVar[bool] = False
@@ -67,41 +57,27 @@ class Recording:
         return laws.faults(self)
 
     def trace(self) -> "Trace":
-        """Return a part of the run as a Trace of the path's model, which `ccmatic replay` accepts.
-
-        Raises:
-            InputError: If no model covers the path, or no window of the run is long enough.
-        """
+        """Return a part of the run as a Trace of the path's model, which `ccmatic replay` accepts."""
         from ccmatic.judging import traces  # imported here: slow to import, and few runs become traces
 
         return traces.trace(self)
 
     def save(self, path: str | Path) -> None:
-        """Write the three arrays to a file (.npz)."""
         np.savez_compressed(path, packets=self.packets, replies=self.replies, samples=self.samples)
 
 
-def load(folder: Path, scenario: Scenario, subject: str, version: str) -> Recording:
+def load(folder: Path, scenario: Scenario, subject: str, version: str, failure: str | None = None) -> Recording:
     """Return the Recording of a run that the path wrote to a folder.
 
-    Raises:
-        InputError: If the folder lacks a file.
+    A run with a failure may have left no records, because its program crashed or was stopped.
     """
+    if failure is not None and not (folder / "packets.bin").exists():
+        arrays = {name: np.zeros(0, kind) for name, kind in FILES.items()}
+        return Recording(scenario, **arrays, failure=failure, subject=subject, version=version)
     try:
         arrays = {name: np.fromfile(folder / f"{name}.bin", kind) for name, kind in FILES.items()}
-        failure = folder / "failure.txt"
-        text = failure.read_text(errors="replace") if failure.exists() else None
+        if failure is None and (folder / "failure.txt").exists():
+            failure = (folder / "failure.txt").read_text(errors="replace")
     except OSError as error:
         raise InputError(f"the run has no record: {error.strerror}", str(error.filename)) from None
-    return Recording(scenario, **arrays, failure=text, subject=subject, version=version)
-
-
-def replaced(recording: Recording, failure: str) -> Recording:
-    """Return the recording with another failure."""
-    return replace(recording, failure=failure)
-
-
-def broken_off(scenario: Scenario, subject: str, version: str, failure: str) -> Recording:
-    """Return the Recording of a run that left no records, because its program crashed or was stopped."""
-    arrays = {name: np.zeros(0, kind) for name, kind in FILES.items()}
     return Recording(scenario, **arrays, failure=failure, subject=subject, version=version)

@@ -11,7 +11,6 @@ from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
 
 from ccmatic.base import InputError, shown
 from ccmatic.judging import recording, scenario
@@ -50,10 +49,6 @@ class Session:
 
     The process starts with the first run. The process ends with the session, together with all processes that it has
     started.
-
-    Args:
-        subject: The Subject.
-        seconds: The largest number of seconds that a run may take.
     """
 
     def __init__(self, subject: Subject, seconds: float = SECONDS) -> None:
@@ -65,22 +60,11 @@ class Session:
     def __enter__(self) -> "Session":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def run(self, plan: Scenario) -> Recording:
-        """Run a scenario.
-
-        Returns:
-            The Recording. If the program panicked, hung, crashed or used up its memory, the field `failure` states
-            this.
-
-        Raises:
-            InputError: If the program prints nonsense, cannot start, or calls the path in a wrong way, or if the path
-                refuses the scenario.
-        """
+        """Run a scenario. If the program panicked, hung, crashed or used up its memory, `failure` states this."""
         adaptor = self._subject.adaptor
         if hasattr(adaptor, "record"):
             return adaptor.record(plan, self._subject)  # type: ignore[no-any-return]
@@ -93,9 +77,11 @@ class Session:
         (folder / "scenario.txt").write_text(text, encoding="utf-8")
         try:
             failure = self._result(folder, self._seconds + scenario.most_packets(plan) / SLOWEST)
-            if failure is not None and not (folder / "packets.bin").exists():
-                return recording.broken_off(plan, self._subject.name, self._subject.program.version, failure)
-            return self._load(folder, plan, failure)
+            fault = folder / "fault.txt"
+            if fault.exists() and (failure is None or (folder / "packets.bin").exists()):
+                problem = fault.read_text(errors="replace")
+                raise InputError(f"{self._subject.name} calls the path in a wrong way: {problem}")
+            return recording.load(folder, plan, self._subject.name, self._subject.program.version, failure)
         except BaseException:
             self.close_process()
             raise
@@ -121,13 +107,6 @@ class Session:
             if pipe:
                 with suppress(OSError):
                     pipe.close()
-
-    def _load(self, folder: Path, plan: Scenario, failure: str | None) -> Recording:
-        fault = folder / "fault.txt"
-        if fault.exists():
-            raise InputError(f"{self._subject.name} calls the path in a wrong way: {fault.read_text(errors='replace')}")
-        loaded = recording.load(folder, plan, self._subject.name, self._subject.program.version)
-        return loaded if failure is None else recording.replaced(loaded, failure)
 
     def _result(self, folder: Path, seconds: float) -> str | None:
         """Let the process run the scenario in a folder, within a time limit. Return its failure, or None."""

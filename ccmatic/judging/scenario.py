@@ -1,14 +1,15 @@
 """Scenarios: lawful courses of a network and of its applications, read, checked, and compiled for the path in C."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 
 from ccmatic import records
 from ccmatic.base import InputError, counted, parse_json, read_text
+from ccmatic.judging.subjects import require_shipped
 from ccmatic.judging.words import event_words as words
-from ccmatic.judging.words import time_words
+from ccmatic.judging.words import scenario_of, time_words
 
 #: The name under which other modules use the record.
 Scenario = records.ScenarioFile
@@ -28,6 +29,9 @@ KINDS: tuple[type[records.EventRecord], ...] = (
     records.BufferEvent,
 )
 
+#: The path of a scenario that names none.
+PATH = "12 mbit, rtt 40 ms, buffer 1 bdp"
+
 #: The largest number of events and of flows, and the length of the longest run in s.
 MOST_EVENTS, MOST_FLOWS, LONGEST = 256, 8, 600
 
@@ -35,7 +39,7 @@ MOST_EVENTS, MOST_FLOWS, LONGEST = 256, 8, 600
 MOST_PACKETS = 10_000_000
 
 
-def beside(scenario: Scenario) -> list[str]:
+def beside_subject(scenario: Scenario) -> list[str]:
     """Return the names of the controllers beside the subject."""
     return [flow.beside for flow in scenario.flows if flow.beside is not None]
 
@@ -46,12 +50,45 @@ def most_packets(scenario: Scenario) -> int:
     return rate * scenario.duration // (8 * SECOND * scenario.packet)
 
 
-def load(path: str | Path) -> Scenario:
-    """Read a scenario from a file, or from a witness.
+def make_scenario(
+    on: str | None = None,
+    events: Sequence[str] = (),
+    *,
+    scenario: str | Path | Scenario | None = None,
+    seconds: float = 20,
+    beside: Sequence[str] = (),
+    flows: int = 1,
+    seed: int = 0,
+    allow_code: bool = False,
+) -> Scenario:
+    """Make a lawful scenario from words.
+
+    Args:
+        on: A path, such as `24 mbit, rtt 40 ms, buffer 1 bdp, jitter 10 ms`. The default is 12 Mbit/s, 40 ms and 1 BDP.
+        events: Events, such as `idle 1 s at 5 s`, `rtt x4 at 10 s` or `hold 30 ms at 2 s`.
+        scenario: A scenario, or the file of a scenario, instead of the words.
+        seconds: The length of the run.
+        beside: The controllers of further flows.
+        flows: The number of flows of the subject.
+        seed: The seed of the run.
+        allow_code: Whether the file of a scenario may name controllers that are not part of ccmatic.
 
     Raises:
-        InputError: If the file is neither a scenario nor a witness, or the scenario breaks a law.
+        InputError: If a word cannot be read, or the scenario breaks a law.
     """
+    if scenario is not None:
+        if on or events or beside:
+            raise InputError("a scenario says what --on, --event and --beside would; expected one or the other")
+        if isinstance(scenario, Scenario):
+            return lawful(scenario)
+        read = load(scenario)
+        require_shipped(beside_subject(read), str(scenario), allow_code)
+        return read
+    return lawful(scenario_of(PATH if on is None else on, events, seconds, beside, seed, flows))
+
+
+def load(path: str | Path) -> Scenario:
+    """Read a scenario from a file, or from a witness."""
     text = read_text(path)
     value = parse_json(text, str(path))
     if records.has_format(value, records.WitnessFile):
@@ -60,15 +97,7 @@ def load(path: str | Path) -> Scenario:
 
 
 def lawful(scenario: Scenario, file: str | None = None) -> Scenario:
-    """Return a scenario that obeys the laws.
-
-    Args:
-        scenario: The scenario.
-        file: The file of the scenario, for messages.
-
-    Raises:
-        InputError: If the scenario breaks a law. The message names the first fault.
-    """
+    """Return a scenario that obeys the laws."""
     for fault in faults(scenario):
         raise InputError(fault, file)
     return scenario
@@ -138,13 +167,7 @@ def _event_faults(s: Scenario) -> Iterator[str]:
 
 
 def configuration(scenario: Scenario, controller: str, hosted: Mapping[str, tuple[str, str]] | None = None) -> str:
-    """Return the text by which the path in C reads a scenario.
-
-    Args:
-        scenario: The scenario.
-        controller: The name of the subject's controller, without spaces.
-        hosted: For each controller beside the subject: its shared library, and its name in this library.
-    """
+    """Return the text by which the path in C reads a scenario."""
     s = scenario
     share = s.loss.share if s.loss else Fraction(0)
     lines: list[tuple[object, ...]] = [

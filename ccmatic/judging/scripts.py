@@ -60,11 +60,7 @@ class _Library(ctypes.Structure):
 
 
 def command(file: Path) -> tuple[str, ...]:
-    """Return the command that runs the controller of a Python file.
-
-    Raises:
-        InputError: If there is no C compiler.
-    """
+    """Return the command that runs the controller of a Python file."""
     return sys.executable, "-c", _START, str(controller_library()), str(file.resolve())
 
 

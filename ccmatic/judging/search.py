@@ -23,8 +23,8 @@ from ccmatic.base.workers import Team
 from ccmatic.judging.expectations import every_rule
 from ccmatic.judging.rules import Rule
 from ccmatic.judging.scenario import Scenario, faults
-from ccmatic.judging.sources import Outcome, Source, opened, outcome
 from ccmatic.judging.space import change, draw
+from ccmatic.judging.verdicts import Outcome, Source, opened, outcome
 
 #: The number of runs whose scenarios are chosen together; the number of fresh scenarios per rule before any is changed;
 #: the share of fresh scenarios later; and the number of scenarios that a line of descent keeps.
@@ -44,20 +44,13 @@ Kept = tuple[float, int, Scenario, float, int | None]
 
 @dataclass
 class Line:
-    """The line of descent of one rule.
-
-    Attributes:
-        rule: The rule.
-        runs: The number of runs that the rule judged.
-        targeted: The number of runs that targeted the rule.
-        best: The KEPT runs with the smallest margins.
-        parents: The same of the runs that targeted the rule. Further scenarios descend from them.
-    """
+    """The line of descent of one rule."""
 
     rule: Rule
-    runs: int = 0
-    targeted: int = 0
-    best: list[Kept] = field(default_factory=list)
+    runs: int = 0  #: The number of runs that the rule judged.
+    targeted: int = 0  #: The number of runs that targeted the rule.
+    best: list[Kept] = field(default_factory=list)  #: The KEPT runs with the smallest margins.
+    #: The same of the runs that targeted the rule. Further scenarios descend from them.
     parents: list[Kept] = field(default_factory=list)
 
     def add(self, number: int, scenario: Scenario, measured: tuple[float, float, int | None], is_target: bool) -> None:
@@ -76,19 +69,7 @@ class Line:
 
 
 class Search:
-    """A search for the scenarios on which a subject breaks rules.
-
-    Args:
-        source: The subject.
-        rules: The names of default rules; empty for all.
-        expect: Further rules, as expectations.
-        seed: The seed.
-        file: The file that keeps the runs, from which the search resumes; None to keep them in memory only.
-        seeds: Scenarios that come first.
-
-    Raises:
-        InputError: If the subject cannot be built, or the file belongs to another search.
-    """
+    """A search for the scenarios on which a subject breaks rules."""
 
     def __init__(
         self,
@@ -123,14 +104,7 @@ class Search:
     def run(
         self, seconds: float, jobs: int = 1, most: int | None = None, told: Callable[["Search"], None] = lambda _: None
     ) -> None:
-        """Search for some time.
-
-        Args:
-            seconds: The time after which no generation begins.
-            jobs: The number of processes.
-            most: The largest number of runs; None for no limit.
-            told: A function that receives the search after each run.
-        """
+        """Search for some time."""
         end = monotonic() + seconds
         with Team(jobs) as team:
             while monotonic() < end and (most is None or self.number < most):

@@ -27,16 +27,7 @@ def shrink(
     seconds: float = 60,
     most: int = 400,
 ) -> Scenario:
-    """Return a simpler scenario that still breaks a rule.
-
-    Args:
-        scenario: A scenario that breaks the rule.
-        rule: The rule.
-        controller: The name of the subject's controller.
-        breaks: A function that runs a scenario and returns whether it breaks the rule.
-        seconds: The time after which the simplest scenario so far is returned.
-        most: The largest number of runs.
-    """
+    """Return a simpler scenario that still breaks a rule."""
     end, tried, runs = monotonic() + seconds, {scenario}, 0
     progress = True
     while progress:
@@ -105,7 +96,6 @@ def _longest(scenario: Scenario) -> int:
 
 
 def _rounder(event: records.Event) -> Iterator[records.Event]:
-    """Yield an event with one rounder number each."""
     for field in event.__struct_fields__:
         value = getattr(event, field)
         grains = RATES if field == "bits" else () if field in ("flow", "packets", "lose", "bytes") else TIMES

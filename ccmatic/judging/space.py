@@ -1,13 +1,15 @@
-"""The lawful scenarios of a search: functions that draw a scenario for a rule, and that change a scenario a little."""
+"""The lawful scenarios of a search: drawn for a rule, changed a little, or made from the trace of a model."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 from types import MappingProxyType
 
 from msgspec.structs import replace
 
 from ccmatic import records
+from ccmatic.base import InputError
 from ccmatic.judging.rules import RULES, Rule
 from ccmatic.judging.scenario import MS, SECOND, Scenario, faults
 
@@ -31,27 +33,17 @@ ATTEMPTS = 400
 
 @dataclass(frozen=True)
 class Family:
-    """The scenarios that are drawn for a rule.
+    """The scenarios that are drawn for a rule."""
 
-    Attributes:
-        kinds: The kinds of events, by their tag. The kind `losses` stands for a loss in each of several round trips.
-        least: The least number of events.
-        most: The largest number.
-        flows: The number of flows of the subject.
-        beside: The controller beside the subject, or None.
-        marks: Whether the link marks packets.
-        early: Whether all events begin in the first 3 s.
-        also: The name of a rule that also applies to these scenarios; or None.
-    """
-
+    #: The kinds of events, by their tag. The kind `losses` stands for a loss in each of several round trips.
     kinds: tuple[str, ...] = ()
-    least: int = 0
-    most: int = 0
-    flows: int = 1
-    beside: str | None = None
-    marks: bool = False
-    early: bool = False
-    also: str | None = None
+    least: int = 0  #: The least number of events.
+    most: int = 0  #: The largest number.
+    flows: int = 1  #: The number of flows of the subject.
+    beside: str | None = None  #: The controller beside the subject, or None.
+    marks: bool = False  #: Whether the link marks packets.
+    early: bool = False  #: Whether all events begin in the first 3 s.
+    also: str | None = None  #: The name of a rule that also applies to these scenarios; or None.
 
 
 _ALL = ("hold", "rate", "rtt", "loss", "idle", "limit", "acks", "outage", "buffer")
@@ -148,7 +140,6 @@ def _path(random: Random, family: Family) -> Scenario:
 
 
 def _event(random: Random, kind: str, path: Scenario, early: bool) -> records.Event:
-    """Draw an event of a kind."""
     at = random.randrange(0, 3000 if early else EVENTS_END) * MS
     if early and kind == "limit" and random.random() < 0.5:
         at = 0
@@ -227,3 +218,42 @@ def _repath(random: Random, scenario: Scenario, family: Family) -> Scenario:
 
 
 _CHANGES: tuple[Callable[[Random, Scenario, Family], Scenario], ...] = (_add, _remove, _move, _move, _move, _repath)
+
+#: The paths on which a trace's jitter is tried: bits per second, and R_m in ns.
+TRACE_PATHS = ((12_000_000, 40 * MS), (8_000_000, 60 * MS), (24_000_000, 20 * MS))
+
+#: The time in ns before a trace begins, in which a sender can grow its window, and the length of the rest of the run.
+LEADS, TRACE_REST = (0, 3 * SECOND), 15 * SECOND
+
+
+def of_trace(path: str | Path) -> Iterator[Scenario]:
+    """Yield scenarios with the jitter of a trace. In some, the jitter begins at once, and in others after start-up.
+
+    In each step in which the trace's network serves less than its rate although bytes wait, the jitter box holds
+    packets until the end of the step.
+    """
+    from ccmatic.networks.traces import Trace  # imported here: slow to import, and few searches begin with traces
+
+    trace = Trace.load(path)
+    columns, constants = trace.columns, trace.constants
+    if not {"A", "S", "L"} <= columns.keys():
+        raise InputError("the trace has no columns A, S and L; expected the trace of one link", str(path))
+    sent, served, lost = columns["A"], columns["S"], columns["L"]
+    late = [
+        step
+        for step in range(1, trace.horizon)
+        if served[step] - served[step - 1] < constants["C"] and sent[step - 1] - lost[step - 1] > served[step]
+    ]
+    room = constants.get("beta")
+    for rate, rtt in TRACE_PATHS:
+        bdp, step_length = rate * rtt // (8 * SECOND), int(rtt / constants["R_m"])
+        size = 4 * bdp if room is None else max(12_000, int(room / (constants["C"] * constants["R_m"]) * bdp))
+        for lead in LEADS:
+            yield Scenario(
+                duration=lead + trace.horizon * step_length + TRACE_REST,
+                rate=rate,
+                rtt=rtt,
+                buffer=size,
+                jitter=max(step_length, int(constants["D"] * step_length)),
+                events=tuple(records.HoldEvent(lead + (step - 1) * step_length, step_length) for step in late),
+            )

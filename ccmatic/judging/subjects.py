@@ -4,37 +4,20 @@ import ast
 import hashlib
 import importlib
 import json
+import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Any, Protocol
 
 from ccmatic import __version__
 from ccmatic.base import InputError, definitions, installed, read_text, shown, suggest, syntax_tree
-from ccmatic.judging import kernel, scripts
-from ccmatic.judging.builds import cache, controller_command, exported_library, path_library, shared_library
-from ccmatic.judging.programs import Adaptor, Program
+from ccmatic.judging import scripts
+from ccmatic.judging.builds import GUARD, Exported, controller_command, exported_library, shared_library
 
-__all__ = [
-    "Adaptor",
-    "Program",
-    "Subject",
-    "cache",
-    "controller_command",
-    "hosted_library",
-    "is_shipped",
-    "path_library",
-    "require_shipped",
-    "run_command",
-    "stacks",
-    "subject",
-]
-
-#: The package of the shipped adaptors, and the class that each defines in its file adaptor.py.
+#: The package of the shipped adaptors, and the class that each defines.
 _PACKAGE, _CLASS = "ccmatic.judging.adaptors", "Adaptor"
-
-#: The word before an envelope and the policy whose rates it limits.
-GUARD = "guard"
 
 #: Files of a controller's folder by which the language of its code is recognised. Each has the module that builds the
 #: code, and the pattern of the code's files.
@@ -42,43 +25,66 @@ _LANGUAGES = {"Cargo.toml": ("cargo", "src/**/*.rs"), "go.mod": ("golang", "**/*
 
 
 @dataclass(frozen=True)
+class Program:
+    """The built program of an adaptor."""
+
+    command: tuple[str, ...]  #: The command that runs scenarios.
+    version: str  #: The version of the code that the program runs.
+    notes: tuple[str, ...] = ()  #: Features of the program, and features that are switched off, such as MTU discovery.
+
+
+class Adaptor(Protocol):
+    """The connection of a stack to the path in virtual time."""
+
+    stack: str  #: The name of the stack.
+    controllers: tuple[str, ...]  #: The names of its controllers.
+    toolchain: str  #: The least toolchain that builds the adaptor, such as `cargo 1.85`.
+    version: str  #: The version of the stack that is built by default.
+
+    def build(self, version: str | None = None, source: Path | None = None) -> Program:
+        """Build the program, or take it from the cache."""
+        ...
+
+
+@dataclass(frozen=True)
 class Subject:
-    """A controller under test.
+    """A controller under test."""
 
-    Attributes:
-        name: The name, such as `quinn:cubic`.
-        adaptor: The Adaptor.
-        controller: The name of the controller, such as `cubic`.
-        argument: The word by which the program knows the controller.
-        version: The requested version; None for the default one.
-        source: The folder of the sources; None for a version.
-    """
-
-    name: str
+    name: str  #: The name, such as `quinn:cubic`.
     adaptor: Adaptor
-    controller: str
-    argument: str
-    version: str | None = None
-    source: Path | None = None
+    controller: str  #: The name of the controller, such as `cubic`.
+    argument: str  #: The word by which the program knows the controller.
+    version: str | None = None  #: The requested version; None for the default one.
+    source: Path | None = None  #: The folder of the sources; None for a version.
 
     @cached_property
     def program(self) -> Program:
-        """The built Program.
-
-        Raises:
-            InputError: If a tool is missing, or the build fails.
-        """
         return self.adaptor.build(self.version, self.source)
 
     def command(self) -> tuple[str, ...]:
-        """Return the command of the program. Build it again if somebody has deleted the cache.
-
-        Raises:
-            InputError: If a tool is missing, or the build fails.
-        """
+        """Return the command of the program. Build it again if somebody has deleted the cache."""
         if not all(Path(part).exists() for part in self.program.command if part.startswith("/")):
             del self.__dict__["program"]
         return self.program.command
+
+
+class Kernel:
+    """The adaptor of this machine's kernel, which runs scenarios itself."""
+
+    stack, toolchain, version = "kernel", "root, ip and iperf3", "this machine's"
+    controllers: tuple[str, ...] = ()
+
+    def build(self, version: str | None = None, source: Path | None = None) -> Program:
+        """Return the version of the kernel, and no command."""
+        if version or source:
+            raise InputError("the kernel is that of this machine; expected neither --version nor --source")
+        return Program((), f"Linux {os.uname().release}", ("in real time over an emulated link",))
+
+    def record(self, plan: Any, subject: Any) -> Any:
+        """Run a scenario, as `ccmatic.judging.emulated.record` does."""
+        from ccmatic.judging.emulated import record  # imported here: slow to import, and only the kernel needs it
+
+        return record(plan, subject)
 
 
 class _Alone:
@@ -101,11 +107,7 @@ _UNDER = "the controller alone, under a sender of RFC 9002"
 
 
 def stacks() -> dict[str, Adaptor]:
-    """Return the adaptors of all stacks by name: shipped adaptors, and adaptors of other packages.
-
-    Raises:
-        InputError: If another package uses a name that is already taken.
-    """
+    """Return the adaptors of all stacks by name: shipped adaptors, and adaptors of other packages."""
     found = _own()
     for name, point in installed.points("adaptors", found).items():
         found[name] = installed.load(point)()
@@ -114,30 +116,24 @@ def stacks() -> dict[str, Adaptor]:
 
 def _own() -> dict[str, Adaptor]:
     """Return the adaptors that are part of ccmatic."""
-    return {**_shipped(), "kernel": kernel.Adaptor()}
+    return {**_shipped(), "kernel": Kernel()}
 
 
 def _shipped() -> dict[str, Adaptor]:
     """Return the adaptors that are part of ccmatic, without that of the kernel."""
-    files = sorted((Path(__file__).parent / "adaptors").glob("*/adaptor.py"))
-    modules = [importlib.import_module(f"{_PACKAGE}.{file.parent.name}.adaptor") for file in files]
+    files = sorted((Path(__file__).parent / "adaptors").glob("*/__init__.py"))
+    modules = [importlib.import_module(f"{_PACKAGE}.{file.parent.name}") for file in files]
     made = [getattr(module, _CLASS)() for module in modules]
     return {adaptor.stack: adaptor for adaptor in made}
 
 
 def subject(name: str, version: str | None = None, source: str | Path | None = None) -> Subject:
-    """Return the Subject with this name.
+    """Return the Subject with a name.
 
-    Args:
-        name: `STACK:CONTROLLER`; the name or file of a controller or policy of ccmatic, with `:upper`, `:lower` or
-            `:drawn` for an envelope; `guard:ENVELOPE:policy:FILE` for a policy in a guard; a shared library `FILE.so`,
-            optionally with `:CONTROLLER`; a C file; a Python file with a class Controller; or a folder of a controller
-            in Rust or Go, or with a file adaptor.py.
-        version: A version of the stack; None for the default one.
-        source: A folder with the stack's sources, in place of a version.
-
-    Raises:
-        InputError: If there is no such subject.
+    The name is `STACK:CONTROLLER`; the name or file of a controller or policy of ccmatic, with `:upper`, `:lower` or
+    `:drawn` for an envelope; `guard:ENVELOPE:policy:FILE` for a policy in a guard; a shared library `FILE.so`,
+    optionally with `:CONTROLLER`; a C file; a Python file with a class Controller; or a folder of a controller in Rust
+    or Go, or with a file adaptor.py.
     """
     head, _, tail = name.partition(":")
     if head == GUARD:
@@ -155,11 +151,7 @@ def subject(name: str, version: str | None = None, source: str | Path | None = N
 
 
 def hosted_library(name: str) -> tuple[str, str]:
-    """Return the shared library of a subject that the path itself runs beside another, and the controller's argument.
-
-    Raises:
-        InputError: If there is no such subject, or if it is a whole stack.
-    """
+    """Return the library of a subject that the path itself runs beside another, and the controller's argument."""
     found = subject(name)
     command = found.command()
     if command != controller_command(Path(command[-1])):
@@ -185,16 +177,7 @@ def run_command(name: str, witness: str) -> str:
 
 
 def require_shipped(names: Iterable[str], file: str, allow_code: bool) -> None:
-    """Check that the subjects that a file names are part of ccmatic.
-
-    Args:
-        names: The names of the subjects.
-        file: The file, for the message.
-        allow_code: Whether the file may also name code that is not part of ccmatic.
-
-    Raises:
-        InputError: If the file names other code, which would be built and run, and this is not allowed.
-    """
+    """Check that the subjects that a file names are part of ccmatic."""
     for name in () if allow_code else names:
         if not is_shipped(name):
             problem = f"it names '{shown(name)}', whose code would be built and run"
@@ -270,8 +253,6 @@ def _of_python(name: str, file: Path, controller: str) -> Subject:
 
 
 def _exported(name: str, file: str | Path, choice: str) -> Subject:
-    from ccmatic.judging.exports import Exported  # imported here: slow to import, and stacks do not need it
-
     exported = Exported(str(file), choice or None)
     return _alone(name, "ccmatic", __version__, exported.controller, exported.library, exported.argument)
 

@@ -35,16 +35,7 @@ _PAUSES = "application=pauses"
 
 
 def trace(recording: Any, at: int | None = None) -> Trace:
-    """Return a window of a lawful recording as a Trace. A step is R_m, and D is rounded up to whole steps.
-
-    Args:
-        recording: The Recording.
-        at: An instant in ns, which the window contains if possible. None stands for the first hold, or else the first
-            loss.
-
-    Raises:
-        InputError: If the rate or the buffer changes too often for a window near this instant.
-    """
+    """Return a window of a lawful recording as a Trace. A step is R_m, and D is rounded up to whole steps."""
     s: Scenario = recording.scenario
     packets = recording.packets.tolist()
     fluid = _Fluid(s, packets)

@@ -53,19 +53,7 @@ def scenario_of(
     seed: int = 0,
     flows: int = 1,
 ) -> records.ScenarioFile:
-    """Return the scenario that words describe. Its numbers have the ranges of the record. It may still break a law.
-
-    Args:
-        on: The path, such as `24 mbit, rtt 40 ms, buffer 1 bdp, jitter 10 ms`.
-        events: The events, such as `idle 1 s at 5 s`.
-        seconds: The length of the run.
-        beside: The controllers that share the link with the subject.
-        seed: The seed of the run.
-        flows: The number of the subject's flows, unless the path states it.
-
-    Raises:
-        InputError: If a text cannot be read, or if a number is out of its range.
-    """
+    """Return the scenario that words describe. Its numbers have the ranges of the record. It may still break a law."""
     from ccmatic import questions  # imported here: slow to import, and files of scenarios need no words
 
     described = questions.describe(on)
@@ -124,17 +112,7 @@ def _chance(settings: Mapping[str, str]) -> records.ChanceRecord | None:
 
 
 def read_event(text: str, rate: int, rtt: int, buffer: int) -> records.Event:
-    """Return the event that words describe.
-
-    Args:
-        text: The words, such as `hold 30 ms at 2 s`.
-        rate: C in bits per second, to which a factor such as `x1/2` refers.
-        rtt: R_m in ns, to which factors and times in `rtt` refer.
-        buffer: The buffer in bytes, to which a factor refers.
-
-    Raises:
-        InputError: If the text is no event.
-    """
+    """Return the event that words describe."""
     plain = " ".join(text.lower().split())
     first = plain.partition(" ")[0]
     if first not in _PATTERNS:
@@ -237,18 +215,17 @@ def _of(flow: int) -> str:
 
 
 def time_words(ns: int) -> str:
-    """Return a time in the largest unit in which it is a short decimal number."""
-    for unit, scale in (("s", SECOND), ("ms", MS), ("us", 1000)):
-        text = f"{ns / scale:.6f}".rstrip("0").rstrip(".")
-        if ns >= scale and round(float(text) * scale) == ns and len(text) <= 7:
-            return f"{text} {unit}"
-    return f"{ns} ns"
+    return _in_units(ns, {"s": SECOND, "ms": MS, "us": 1000}, "ns")
 
 
 def rate_words(bits: int) -> str:
-    """Return a rate in the largest unit in which it is a short decimal number."""
-    for unit, scale in (("gbit", 10**9), ("mbit", 10**6), ("kbit", 1000)):
-        text = f"{bits / scale:.6f}".rstrip("0").rstrip(".")
-        if bits >= scale and round(float(text) * scale) == bits and len(text) <= 7:
+    return _in_units(bits, {"gbit": 10**9, "mbit": 10**6, "kbit": 1000}, "bit")
+
+
+def _in_units(value: int, units: Mapping[str, int], smallest: str) -> str:
+    """Return a value in the largest unit in which it is a short decimal number."""
+    for unit, scale in units.items():
+        text = f"{value / scale:.6f}".rstrip("0").rstrip(".")
+        if value >= scale and round(float(text) * scale) == value and len(text) <= 7:
             return f"{text} {unit}"
-    return f"{bits} bit"
+    return f"{value} {smallest}"

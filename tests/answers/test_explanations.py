@@ -14,8 +14,12 @@ from hypothesis import strategies as st
 
 import ccmatic as cm
 from ccmatic.deployment.emulation import pipeline, replay
-from ccmatic.fitting import NETWORKS, NEVER, UNKNOWN, explain, losses, packet_log, read_log
+from ccmatic.fitting import networks, packet_log
+from ccmatic.fitting.explanations import explain
+from ccmatic.fitting.log import NEVER, UNKNOWN
+from ccmatic.fitting.networks import NETWORKS
 from ccmatic.fitting.rate_search import Values, extreme_rate
+from ccmatic.fitting.readers import read_log
 from ccmatic.fitting.virtual_queue import BYTE, Rates, arrivals, queue, room
 from support import ROOT
 from support.cli import lines, run
@@ -281,17 +285,17 @@ def check_lossy(seed):
     lost, allowed = [], Fraction(0)
     for own in size.tolist():  # the excess of any interval stays within the burst
         allowed = max(Fraction(0), allowed)
-        gone = allowed + own - Fraction(own * share, losses.PARTS) <= packets * 1500 and random.random() < 0.2
-        allowed += (own if gone else 0) - Fraction(own * share, losses.PARTS)
+        gone = allowed + own - Fraction(own * share, networks.PARTS) <= packets * 1500 and random.random() < 0.2
+        allowed += (own if gone else 0) - Fraction(own * share, networks.PARTS)
         lost.append(gone)
     lost = np.array(lost)
-    assert losses.burst(size, lost, Fraction(share, losses.PARTS)) <= packets * 1500
-    for each in losses.front(size, lost):
-        assert losses.burst(size, lost, each.share) <= each.burst
+    assert networks.burst_of_losses(size, lost, Fraction(share, networks.PARTS)) <= packets * 1500
+    for each in networks.front_of_losses(size, lost):
+        assert networks.burst_of_losses(size, lost, each.share) <= each.burst
         if each.share:
-            assert losses.burst(size, lost, each.share - Fraction(1, losses.PARTS)) > each.burst
+            assert networks.burst_of_losses(size, lost, each.share - Fraction(1, networks.PARTS)) > each.burst
         if each.burst >= packets * 1500:
-            assert each.share <= Fraction(share, losses.PARTS)
+            assert each.share <= Fraction(share, networks.PARTS)
     return lost.any()
 
 
@@ -318,7 +322,7 @@ def test_a_burst_is_the_largest_excess_of_an_interval():
         size = np.array([random.choice([40, 1500]) for _ in range(12)])
         lost = np.array([random.random() < 0.4 for _ in size])
         share = Fraction(random.randint(0, 10), 10)
-        assert losses.burst(size, lost, share) == slow_burst(size, lost, share)
+        assert networks.burst_of_losses(size, lost, share) == slow_burst(size, lost, share)
 
 
 def test_the_search_misses_no_rate():

@@ -6,8 +6,9 @@ import pytest
 from ccmatic import fitting
 from ccmatic.base import InputError
 from ccmatic.contracts import load_definition, load_logs
-from ccmatic.fitting import NEVER, fit, least, packet_log
-from ccmatic.fitting.rows import rows
+from ccmatic.fitting import least, packet_log
+from ccmatic.fitting.fit import fit
+from ccmatic.fitting.log import NEVER, rows
 from support.cli import lines, run
 from support.json_schemas import validate
 from support.packet_laws import TICK, logged, simulated, whole

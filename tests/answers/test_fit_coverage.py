@@ -7,8 +7,10 @@ import pytest
 from msgspec import structs
 
 from ccmatic.base import InputError
-from ccmatic.fitting import NEVER, fit, packet_log
+from ccmatic.fitting import packet_log
 from ccmatic.fitting.coverage import guarantees
+from ccmatic.fitting.fit import fit
+from ccmatic.fitting.log import NEVER
 from ccmatic.proving.guarantees import results, text
 from ccmatic.records import data
 from support import ROOT

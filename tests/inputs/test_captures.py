@@ -6,7 +6,8 @@ import dpkt
 import pytest
 
 from ccmatic.base import InputError
-from ccmatic.fitting import NEVER, UNKNOWN, read_log
+from ccmatic.fitting.log import NEVER, UNKNOWN
+from ccmatic.fitting.readers import read_log
 from support.cli import run
 
 A, B = b"\x0a\0\0\1", b"\x0a\0\0\2"

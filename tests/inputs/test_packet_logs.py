@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from ccmatic.base import InputError
-from ccmatic.fitting import NEVER, UNKNOWN, packet_log, read_log
+from ccmatic.fitting import packet_log
+from ccmatic.fitting.log import NEVER, UNKNOWN
+from ccmatic.fitting.readers import read_log
 
 HEAD = "sent,delivered,size\n"
 

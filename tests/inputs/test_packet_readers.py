@@ -7,7 +7,8 @@ import pytest
 
 from ccmatic.base import InputError
 from ccmatic.deployment.emulation import link, mm_log, run
-from ccmatic.fitting import NEVER, read_log
+from ccmatic.fitting.log import NEVER
+from ccmatic.fitting.readers import read_log
 from support import ROOT
 from support.emulations import emulation
 

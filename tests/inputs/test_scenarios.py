@@ -14,7 +14,7 @@ from benchmarks.lib import scenario_files as scenarios
 from benchmarks.lib.scenario_files import Expected, Flow, Offer
 from benchmarks.studies import scenarios as study
 from ccmatic.base import InputError
-from ccmatic.judging.sections import SECTIONS
+from ccmatic.judging.collected import SECTIONS
 from support.machine import needs_compiler
 
 ALL = scenarios.load_all()

@@ -8,7 +8,7 @@ import pytest
 import ccmatic as cm
 from ccmatic.base import InputError
 from ccmatic.judging import RULES
-from ccmatic.judging.sections import SECTIONS
+from ccmatic.judging.collected import SECTIONS
 from support.cli import run
 from support.json_schemas import validate
 

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from ccmatic import records
 from ccmatic.base import InputError
-from ccmatic.judging import RULES, bisection, of_trace, reports, witnesses
-from ccmatic.judging.scaffold import new_adaptor
+from ccmatic.judging import RULES, new_adaptor, reports, witnesses
+from ccmatic.judging.reports import variants
 from ccmatic.judging.scenario import faults
-from ccmatic.judging.sensitivity import variants
+from ccmatic.judging.space import of_trace
 from ccmatic.judging.strategies import scenarios
 from ccmatic.judging.words import scenario_of
 from ccmatic.records import WitnessFile
@@ -82,20 +82,20 @@ def test_the_first_version_with_another_verdict():
         asked.append(version)
         return versions.index(version) < 7
 
-    chosen = bisection.between(versions, "0.2", "0.9")
-    assert bisection.first_other(chosen, breaks) == ("0.6", "0.7") and len(asked) <= 5
+    chosen = witnesses.between(versions, "0.2", "0.9")
+    assert witnesses.first_other(chosen, breaks) == ("0.6", "0.7") and len(asked) <= 5
     with pytest.raises(InputError, match="both break"):
-        bisection.first_other(versions[:5], breaks)
+        witnesses.first_other(versions[:5], breaks)
     with pytest.raises(InputError, match="there is no version '1.0'"):
-        bisection.between(versions, "0.1", "1.0")
+        witnesses.between(versions, "0.1", "1.0")
     with pytest.raises(InputError, match="is not before"):
-        bisection.between(versions, "0.5", "0.1")
+        witnesses.between(versions, "0.5", "0.1")
 
 
 def test_variants_tell_on_what_a_finding_depends():
     scenario = scenario_of("12 mbit, rtt 40 ms, buffer 1 bdp", ["lose 1 packet at 5 s"], 10)
     toy = Toy(fault="beta")
-    found = {v.name: v.verdict for v in variants(scenario, RULES["decrease-reno"], toy, "reno")}
+    found = {v.name: v.verdict for v in variants(scenario, RULES["decrease-reno"], toy)}
     assert len(found) == 10 and {found[f"spacing {spacing} µs"] for spacing in (10, 100, 200)} == {"broken"}
 
 

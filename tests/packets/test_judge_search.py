@@ -10,8 +10,7 @@ from ccmatic.judging.rules import RULES
 from ccmatic.judging.scenario import lawful
 from ccmatic.judging.search import Search
 from ccmatic.judging.shrink import shrink
-from ccmatic.judging.sources import outcome
-from ccmatic.judging.verdicts import judge
+from ccmatic.judging.verdicts import judge_run, outcome
 from support.toy_runs import Toy
 
 RULE_NAMES = ("alive", "start-up", "utilisation", "window", "minimum", "decrease-reno", "recovery", "timeout", "losses")
@@ -42,7 +41,7 @@ def test_a_fault_is_found_and_shrunk_to_one_event(fault, rule):
     _, _, scenario, _, _ = search.lines[rule].best[0]
 
     def breaks(scenario):
-        _, [verdict] = judge(toy, "reno", scenario, [RULES[rule]])
+        [verdict] = judge_run(toy, scenario, [RULES[rule]]).verdicts
         return verdict.verdict == "broken"
 
     shrunk = shrink(scenario, RULES[rule], "reno", breaks, most=80)

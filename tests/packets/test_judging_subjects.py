@@ -9,7 +9,7 @@ import pytest
 
 from ccmatic import records
 from ccmatic.base import definitions
-from ccmatic.judging import exports, running, subjects
+from ccmatic.judging import builds, running, subjects
 from ccmatic.judging.scenario import Scenario
 from support.machine import needs_compiler
 from support.policies import policy
@@ -23,7 +23,7 @@ PLAN = Scenario(duration=3 * SECOND, rate=24_000_000, rtt=40 * MS, buffer=600_00
 
 ENVELOPES = ("cc_qdel_narrow", "cc_qdel_wide", "g1_t11_3_wide", "wide_qdel")
 ALL = [name for folder in definitions.CONTROLLERS for name in definitions.shipped(folder)]
-NAMES = [name for name in ALL if name not in ENVELOPES] + [f"{e}:{c}" for e in ENVELOPES for c in exports.CHOICES]
+NAMES = [name for name in ALL if name not in ENVELOPES] + [f"{e}:{c}" for e in ENVELOPES for c in builds.CHOICES]
 
 
 def lawful(name, plan=PLAN):

@@ -8,7 +8,7 @@ import pytest
 from ccmatic import records
 from ccmatic.base import InputError
 from ccmatic.judging import running, scenario, subjects
-from ccmatic.judging.adaptors.ngtcp2.adaptor import Adaptor
+from ccmatic.judging.adaptors.ngtcp2 import Adaptor
 from support.machine import needs_compiler
 
 S, MS = 10**9, 10**6

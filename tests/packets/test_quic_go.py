@@ -9,7 +9,7 @@ import pytest
 from ccmatic import records
 from ccmatic.base import InputError
 from ccmatic.judging import scenario
-from ccmatic.judging.adaptors.quic_go.adaptor import Adaptor
+from ccmatic.judging.adaptors.quic_go import Adaptor
 from ccmatic.judging.recording import PACKET, SAMPLE
 from support.machine import needs_compiler, needs_go
 

@@ -14,8 +14,8 @@ from ccmatic.base import InputError
 from ccmatic.judging.adaptors import cargo
 from ccmatic.judging.running import Session
 from ccmatic.judging.scenario import MS, SECOND, Scenario
-from ccmatic.judging.sources import Source, outcome
 from ccmatic.judging.subjects import subject
+from ccmatic.judging.verdicts import Source, outcome
 from support import ROOT
 
 RESULTS = ROOT / "results" / "tables" / "regressions.json"
@@ -31,7 +31,7 @@ with_cargo = pytest.mark.skipif(not shutil.which("cargo"), reason="needs cargo")
 
 @pytest.mark.parametrize(("stack", "crate"), STACKS.items())
 def test_the_lock_has_the_version_of_the_adaptor(stack, crate):
-    version = import_module(f"ccmatic.judging.adaptors.{stack}.adaptor").Adaptor().version
+    version = import_module(f"ccmatic.judging.adaptors.{stack}").Adaptor().version
     lock = (ADAPTORS / stack / "Cargo.lock").read_text()
     assert re.findall(rf'name = "{crate}"\nversion = "(.*)"', lock) == [version]
     assert f'version = "={version}"' in (ADAPTORS / stack / "Cargo.toml").read_text()
@@ -67,14 +67,14 @@ def test_without_cargo_a_build_says_so(monkeypatch, tmp_path):
 
 @with_cargo
 def test_a_version_is_three_numbers():
-    adaptor = import_module("ccmatic.judging.adaptors.s2n.adaptor").Adaptor()
+    adaptor = import_module("ccmatic.judging.adaptors.s2n").Adaptor()
     with pytest.raises(InputError, match="'latest' is no version of s2n-quic-core"):
         adaptor.build("latest")
 
 
 @with_cargo
 def test_a_folder_without_the_crate_is_no_source(tmp_path):
-    adaptor = import_module("ccmatic.judging.adaptors.s2n.adaptor").Adaptor()
+    adaptor = import_module("ccmatic.judging.adaptors.s2n").Adaptor()
     with pytest.raises(InputError, match="there is no crate s2n-quic-core"):
         adaptor.build(source=tmp_path)
 

@@ -24,7 +24,7 @@ def test_what_is_offered_is_there_and_nothing_else():
 
 
 def test_a_rerun_of_a_witness_loads_no_solver():
-    program = "import sys; from ccmatic import api, judging; judging.rerun, judging.judge; print(*sys.modules)"
+    program = "import sys; from ccmatic import api, judging; judging.rerun_witness, judging.judge; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert not {"pysmt", "z3", "ccmatic.logic", "ccmatic.contracts"} & {*done.stdout.split()}
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from ccmatic.contracts import execution, load_definition, load_logs
-from ccmatic.fitting import NEVER
-from ccmatic.fitting.rows import rows
+from ccmatic.fitting.log import NEVER, rows
 from ccmatic.logic import equal, isolated, real
 from ccmatic.logic.solving import SAT, Checker
 from ccmatic.questions import query as queries

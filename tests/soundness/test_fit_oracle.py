@@ -4,7 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from ccmatic.fitting import NEVER, fit, packet_log, read_log, text
+from ccmatic.fitting import packet_log, text
+from ccmatic.fitting.fit import fit
+from ccmatic.fitting.log import NEVER
+from ccmatic.fitting.readers import read_log
 from support.least_jitter import Packets, least_jitter, link_runs
 from support.packet_laws import whole
 from support.sampling import each_nth

@@ -23,8 +23,9 @@ from ccmatic.answers.starvation import Starvation
 from ccmatic.cli import reports
 from ccmatic.contracts import load_definition
 from ccmatic.deployment.emulation import Monitor, link
-from ccmatic.judging import Scenario, every_rule
+from ccmatic.judging.expectations import every_rule
 from ccmatic.judging.rules.premises import start_up
+from ccmatic.judging.scenario import Scenario
 from ccmatic.logic import isolated
 from ccmatic.proving import implies
 from ccmatic.proving.invariants.expected import claim_of

@@ -6,7 +6,8 @@ from random import Random
 import numpy as np
 
 from ccmatic.contracts import load_definition
-from ccmatic.fitting import NEVER, least, packet_log
+from ccmatic.fitting import least, packet_log
+from ccmatic.fitting.log import NEVER
 from ccmatic.logic import every, real, some
 from ccmatic.logic.solving import SAT, Checker
 from ccmatic.networks.simulation import HIDING, JITTER, Path, simulate

@@ -86,10 +86,17 @@ class Monitor:
 
     def judged(self, emulation, start):
         """Return the ExpectationRecords of the part of an Emulation after the first `start` seconds."""
+        return self.judge(emulation.log, len(emulation.flows), emulation.duration, start, emulation.link)
+
+    def judge(self, packets, flows, duration, start, link=None):
+        """Return the ExpectationRecords of packets, in order of arrival, after the first `start` seconds.
+
+        The run has a number of flows, and lasts for `duration` ns. The link is that of the Monitor, unless another one
+        is given.
+        """
         begin = int(start * SECOND)
-        farthest = max((self._link.rtt, *emulation.link.rtts))
-        steps = self._steps(begin, emulation.duration, farthest)
-        return self._judge(emulation.log, len(emulation.flows), begin, steps, emulation.link)
+        farthest = max((self._link.rtt, *(link or self._link).rtts))
+        return self._judge(packets, flows, begin, self._steps(begin, duration, farthest), link)
 
     def _steps(self, begin, end, propagation):
         """Return the number of steps for which the log contains all served packets.

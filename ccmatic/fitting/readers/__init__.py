@@ -1,4 +1,4 @@
-"""Read packet logs. Each format has a module, whose function `read_log(path, two_clocks)` returns a PacketLog.
+"""Read packet logs. Each format has a function of a path and `two_clocks`, which returns a PacketLog.
 
 The first bytes of a file determine its format. The name of the file does not matter.
 """
@@ -6,26 +6,14 @@ The first bytes of a file determine its format. The name of the file does not ma
 import codecs
 
 from ccmatic.base import InputError, opened, shown
-from ccmatic.fitting.readers import capture_file, captures, csv_text, emulator, link_trace, mm_link, qlog
+from ccmatic.fitting.readers import capture_file, captures, mahimahi, qlog, tables
 
 #: The number of first bytes that determine a file's format.
 FIRST = 4096
 
 
 def read_log(path, two_clocks=False, received=None):
-    """Read a log file of any supported format.
-
-    Args:
-        path: The log file. If `received` is given, this is the capture at the sender.
-        two_clocks: Whether sender and receiver have separate clocks.
-        received: The capture at the receiver, or None.
-
-    Returns:
-        The PacketLog.
-
-    Raises:
-        InputError: If the file is no packet log. The message names the line if there is one.
-    """
+    """Read a log file of any supported format."""
     begin = _begin(path)
     if received is not None:
         for file, first in ((path, begin), (received, _begin(received))):
@@ -49,14 +37,14 @@ def _begin(path):
 
 #: The supported formats: for each one a test of the first bytes, and its reader.
 KINDS = (
-    (lambda begin: begin.startswith(emulator.MAGIC), emulator.read_log),
-    (lambda begin: begin.split(b"\n")[0].replace(b" ", b"").startswith(csv_text.HEADER.encode()), csv_text.read_log),
-    (lambda begin: begin.startswith(mm_link.MAGIC), mm_link.read_log),
-    (link_trace.begins, link_trace.read_log),
+    (lambda begin: begin.startswith(tables.MAGIC), tables.read_array),
+    (lambda begin: begin.split(b"\n")[0].replace(b" ", b"").startswith(tables.HEADER.encode()), tables.read_csv),
+    (lambda begin: begin.startswith(mahimahi.MAGIC), mahimahi.read_log),
+    (mahimahi.is_trace, mahimahi.read_trace),
     (lambda begin: begin.startswith(capture_file.MAGICS), captures.read_log),
     (lambda begin: begin.lstrip().startswith((b"{", qlog.SEPARATOR.encode())), qlog.read_log),
 )
 EXPECTED = (
-    f"CSV with the header '{csv_text.HEADER}', packets.npy of `ccmatic emulate --out`, a log or a link trace of "
+    f"CSV with the header '{tables.HEADER}', packets.npy of `ccmatic emulate --out`, a log or a link trace of "
     "mahimahi, a capture (pcap or pcapng), or a qlog"
 )

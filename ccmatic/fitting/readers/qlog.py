@@ -13,7 +13,7 @@ from decimal import Decimal
 
 from ccmatic.base import InputError, parse_json, read_text, shown
 from ccmatic.fitting.log import NEVER, packet_log
-from ccmatic.fitting.readers.csv_text import BIGGEST, LARGEST, LATEST
+from ccmatic.fitting.readers.tables import BIGGEST, LARGEST, LATEST
 
 #: The character before each record of JSON-SEQ (RFC 7464).
 SEPARATOR = "\x1e"
@@ -32,15 +32,7 @@ _SPACES = {"initial": "initial", "handshake": "handshake", "0rtt": "application"
 
 
 def read_log(path, two_clocks=False):
-    """Return the PacketLog of a qlog. If the qlog has several traces, use the trace that sends the most bytes.
-
-    Args:
-        path: The file.
-        two_clocks: Whether sender and receiver have separate clocks.
-
-    Raises:
-        InputError: If the file is no qlog of a sender.
-    """
+    """Return the PacketLog of a qlog. If the qlog has several traces, use the trace that sends the most bytes."""
     text = read_text(path, LARGEST)
     traces = _sequence(text, path) if text.startswith(SEPARATOR) else _document(text, path)
     logs = [_Trace(path, fields) for fields, _ in traces]

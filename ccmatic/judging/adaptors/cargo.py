@@ -2,18 +2,16 @@
 
 import inspect
 import json
-import os
 import re
 import shutil
-import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache as once
 from pathlib import Path
 
 from ccmatic.base import InputError
-from ccmatic.judging.builds import built, cache, path_library
-from ccmatic.judging.programs import Program
+from ccmatic.judging.builds import built, cache, path_library, run_tool
+from ccmatic.judging.subjects import Program
 
 #: Files that a build reads.
 _SOURCES = (".rs", ".toml", ".lock", ".der", ".pem")
@@ -24,39 +22,16 @@ _WHOLE = Path(__file__).parent / "whole"
 
 @dataclass(frozen=True)
 class Crate:
-    """A crate of the registry, for which an adaptor exists.
-
-    Attributes:
-        name: The crate's name.
-        version: The version in the adaptor's Cargo.toml.
-        environment: A function that takes the folder of the crate's sources. The function returns variables for the
-            adaptor's build script, which depend on the crate's version.
-    """
-
-    name: str
-    version: str
+    name: str  #: The crate's name.
+    version: str  #: The version in the adaptor's Cargo.toml.
+    #: A function that takes the folder of the crate's sources. The function returns variables for the adaptor's build
+    #: script, which depend on the crate's version.
     environment: Callable[[Path], Mapping[str, str]]
 
 
 def build(
     folder: Path, crate: Crate, version: str | None, source: Path | None, path: Path | None = None
 ) -> tuple[Path, str]:
-    """Build an adaptor, or take it from the cache.
-
-    Args:
-        folder: The folder of the adaptor's Cargo.toml and Cargo.lock. If it has a file locks/VERSION.lock, this file
-            fixes the dependencies of that version.
-        crate: The crate for which the adaptor exists.
-        version: Another released version of the crate.
-        source: A checkout instead of a release: the crate's folder, or a folder above it.
-        path: The folder of the path's static library, for adaptors that link it.
-
-    Returns:
-        The program or library, and the version of the crate.
-
-    Raises:
-        InputError: If there is no cargo, if the version does not resolve, or if the build fails.
-    """
     toolchain = _toolchain()
     if version and not re.fullmatch(r"\d+\.\d+\.\d+(-[\w.]+)?", version):
         raise InputError(f"{version!r} is no version of {crate.name}, such as {crate.version}")
@@ -84,37 +59,25 @@ def build(
 
 
 class WholeStack:
-    """An adaptor of a whole stack in Rust. Its subclass is in the file adaptor.py beside the adaptor's sources.
+    """An adaptor of a whole stack in Rust. Its subclass is in the folder of the adaptor's sources."""
 
-    Attributes:
-        stack: The name of the stack.
-        crate: The crate of the stack.
-        controllers: The names of its controllers.
-        notes: The features that every run uses in another way than the stack does by default.
-    """
-
-    stack: str
+    stack: str  #: The name of the stack.
     crate: Crate
-    controllers: tuple[str, ...]
-    notes: tuple[str, ...]
+    controllers: tuple[str, ...]  #: The names of its controllers.
+    notes: tuple[str, ...]  #: The features that every run uses in another way than the stack does by default.
     toolchain = "cargo 1.85"
 
     def __init__(self) -> None:
         self.version = self.crate.version
 
     def build(self, version: str | None = None, source: Path | None = None) -> Program:
-        """Build the program; see `ccmatic.judging.subjects.Adaptor`."""
         folder = Path(inspect.getfile(type(self))).parent
         program, release = build(folder, self.crate, version, source, path_library())
         return Program((str(program),), f"{self.crate.name} {release}", self.notes)
 
 
 def build_library(folder: Path) -> Path:
-    """Build a crate of the user that makes a shared library, and return the library.
-
-    Raises:
-        InputError: If there is no cargo, if the build fails, or if the crate makes no shared library.
-    """
+    """Build a crate of the user that makes a shared library, and return the library."""
     _toolchain()
     library = _compile(folder, {})
     if library.suffix not in (".so", ".dylib"):
@@ -139,7 +102,6 @@ def _counts(file: Path) -> bool:
 
 
 def _checkout(crate: Crate, source: Path) -> Path:
-    """Return the folder of a crate in a checkout."""
     for folder in (source, source / crate.name, *source.glob(f"*/{crate.name}")):
         manifest = folder / "Cargo.toml"
         if manifest.is_file() and re.search(rf'^name\s*=\s*"{crate.name}"', manifest.read_text(), re.MULTILINE):
@@ -177,16 +139,5 @@ def _compile(folder: Path, variables: Mapping[str, str]) -> Path:
 
 
 def _run(command: list[str], folder: Path, variables: Mapping[str, str]) -> str:
-    """Run a tool in a folder. If the tool fails, raise InputError with the end of its messages."""
     target = {"CARGO_TARGET_DIR": str(cache() / "cargo"), "CARGO_TERM_COLOR": "never"}
-    done = subprocess.run(
-        command, cwd=folder, env={**os.environ, **target, **variables}, capture_output=True, text=True
-    )
-    if done.returncode:
-        messages = [
-            line
-            for line in done.stderr.splitlines()
-            if not line.lstrip().startswith(("Blocking", "Compiling", "Updating"))
-        ]
-        raise InputError(f"{' '.join(command[:2])} fails: " + "\n".join(messages)[-2000:].strip(), str(folder))
-    return done.stdout
+    return run_tool(command, folder, {**target, **variables}, ("Blocking", "Compiling", "Updating"))

@@ -1,18 +1,15 @@
 """Build code in Go with the user's go."""
 
 import inspect
-import os
 import re
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from ccmatic.base import InputError
-from ccmatic.judging.builds import built, path_library
-from ccmatic.judging.programs import Program
+from ccmatic.judging.builds import built, path_library, run_tool
+from ccmatic.judging.subjects import Program
 
 #: The time limit of a build in seconds. A first build downloads modules, and compiles all of them.
 _PATIENCE = 600
@@ -22,48 +19,28 @@ _PATIENCE = 600
 _WHOLE, _TEMPLATE, _GO = Path(__file__).parent / "whole", "regression_test.go", (1, 26)
 
 
-@dataclass(frozen=True)
-class Module:
-    """A module of Go, for which an adaptor exists.
-
-    Attributes:
-        stack: The name of the stack.
-        path: The path of the module.
-        version: The version in the adaptor's go.mod.
-        oldest: The oldest version that the sources support.
-    """
+class WholeStack:
+    """An adaptor of a whole stack in Go. Its subclass is in the folder of the adaptor's sources, go.mod and go.sum."""
 
     stack: str
-    path: str
-    version: str
-    oldest: tuple[int, int, int]
+    path: str  #: The path of the module.
+    version: str  #: The version in the adaptor's go.mod.
+    oldest: tuple[int, int, int]  #: The oldest version that the sources support.
+    controllers: tuple[str, ...]  #: The names of its controllers.
+    notes: tuple[str, ...]  #: The features that every run uses in another way than the stack does by default.
+    toolchain = f"go {_GO[0]}.{_GO[1]}"
 
     def versions(self) -> tuple[str, ...]:
-        """Return the released versions that the adaptor supports, oldest first.
-
-        Raises:
-            InputError: If there is no go, or go cannot list the versions.
-        """
+        """Return the released versions that the adaptor supports, oldest first."""
         go_version(_GO)
         with tempfile.TemporaryDirectory() as place:
             listed = run_go(["list", "-m", "-versions", self.path], Path(place)).split()[1:]
         releases = [tuple(map(int, version.split("."))) for name in listed if "-" not in (version := name[1:])]
         return tuple(".".join(map(str, release)) for release in sorted(releases) if release >= self.oldest)
 
-    def build(self, folder: Path, version: str | None, source: Path | None) -> tuple[Path, str]:
-        """Build the adaptor in a folder, or take it from the cache. The adaptor is a test, which virtual time needs.
-
-        Args:
-            folder: The folder of the adaptor's sources, go.mod and go.sum.
-            version: Another released version of the module.
-            source: A checkout instead of a release.
-
-        Returns:
-            The program, and a text that names the stack and its version.
-
-        Raises:
-            InputError: If there is no go, if the version is none, or if the build fails.
-        """
+    def build(self, version: str | None = None, source: Path | None = None) -> Program:
+        """Build the adaptor, or take it from the cache. The adaptor is a test, which virtual time needs."""
+        folder = Path(inspect.getfile(type(self))).parent
         chosen = re.fullmatch(r"v?(\d+\.\d+\.\d+(-[\w.]+)?)", version or self.version)
         if not chosen:
             raise InputError(f"{version!r} is no version of {self.stack}, such as {self.version}")
@@ -88,7 +65,8 @@ class Module:
             run_go(["test", "-c", "-mod", "readonly" if pinned else "mod", "-o", "adaptor", "."], partial, flags)
 
         program = built(self.stack, inputs, make) / "adaptor"
-        return program, f"{self.stack} {chosen[1]}" if not checkout else f"{self.stack} from {checkout}"
+        release = f"{self.stack} from {checkout}" if checkout else f"{self.stack} {chosen[1]}"
+        return Program((str(program), "-test.run=TestAdaptor"), release, self.notes)
 
     def _checkout(self, source: Path) -> Path:
         """Return the folder of a checkout. Raise InputError if the folder does not contain the module."""
@@ -98,46 +76,12 @@ class Module:
         return source.resolve()
 
 
-class WholeStack:
-    """An adaptor of a whole stack in Go. Its subclass is in the file adaptor.py beside the adaptor's sources.
-
-    Attributes:
-        module: The module of the stack.
-        controllers: The names of its controllers.
-        notes: The features that every run uses in another way than the stack does by default.
-    """
-
-    module: Module
-    controllers: tuple[str, ...]
-    notes: tuple[str, ...]
-    toolchain = f"go {_GO[0]}.{_GO[1]}"
-
-    def __init__(self) -> None:
-        self.stack, self.version = self.module.stack, self.module.version
-
-    def versions(self) -> tuple[str, ...]:
-        """Return the released versions that the adaptor supports, oldest first; see `Module.versions`."""
-        return self.module.versions()
-
-    def build(self, version: str | None = None, source: Path | None = None) -> Program:
-        """Build the program; see `ccmatic.judging.subjects.Adaptor`."""
-        program, release = self.module.build(Path(inspect.getfile(type(self))).parent, version, source)
-        return Program((str(program), "-test.run=TestAdaptor"), release, self.notes)
-
-
 def _sources(folder: Path) -> list[Path]:
     return sorted(folder.rglob("*.go"))
 
 
 def go_version(least: tuple[int, int]) -> str:
-    """Return the version of go.
-
-    Args:
-        least: The least version that the code needs.
-
-    Raises:
-        InputError: If there is no go, or if it is too old.
-    """
+    """Return the version of go, which is at least the version that the code needs."""
     if not shutil.which("go"):
         raise InputError("there is no go, which builds this subject; https://go.dev/dl has it")
     version = run_go(["env", "GOVERSION"], Path.cwd()).strip()
@@ -148,36 +92,13 @@ def go_version(least: tuple[int, int]) -> str:
 
 
 def run_go(arguments: list[str], folder: Path, variables: Mapping[str, str] | None = None) -> str:
-    """Run go in a folder, and return its output.
-
-    Args:
-        arguments: The arguments of go.
-        folder: The folder.
-        variables: Further variables of the environment.
-
-    Raises:
-        InputError: If go fails, with the end of its messages; or if it takes longer than ten minutes.
-    """
-    environment = os.environ | {"CGO_ENABLED": "1"} | dict(variables or {})
-    command = ["go", *arguments]
-    try:
-        done = subprocess.run(
-            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=_PATIENCE, check=False
-        )
-    except subprocess.TimeoutExpired:
-        raise InputError(f"{' '.join(command[:2])} takes longer than {_PATIENCE} s") from None
-    if done.returncode:
-        messages = [line for line in done.stderr.splitlines() if not line.startswith("go: downloading")]
-        raise InputError(f"{' '.join(command[:2])} fails: " + "\n".join(messages)[-2000:].strip(), str(folder))
-    return done.stdout
+    return run_tool(
+        ["go", *arguments], folder, {"CGO_ENABLED": "1", **(variables or {})}, ("go: downloading",), _PATIENCE
+    )
 
 
 def build_library(folder: Path) -> Path:
-    """Build a Go module of the user that exports the functions of controller.h, and return the shared library.
-
-    Raises:
-        InputError: If there is no go, or the build fails.
-    """
+    """Build a Go module of the user that exports the functions of controller.h, and return the shared library."""
     go_version((1, 21))
     with tempfile.TemporaryDirectory() as place:
         library = Path(place) / "controller.so"

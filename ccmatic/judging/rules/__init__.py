@@ -1,52 +1,35 @@
 """The rules for runs of code, and the controllers that have to keep these rules."""
 
 from ccmatic.base import InputError, suggest
-from ccmatic.judging.rules import (
-    alive,
-    changes,
-    decrease,
-    determinism,
-    forgetting,
-    idle,
-    limited,
-    losses,
-    marks,
-    minimum,
-    recovery,
-    shares,
-    startup,
-    timeouts,
-    utilisation,
-    window,
-)
-from ccmatic.judging.rules.rule import Evidence, Measured, Rule, Run
+from ccmatic.judging.rules import packets, windows
+from ccmatic.judging.rules.rule import Evidence, Measured, Rule
 
-__all__ = ["CLEAN", "RULES", "Evidence", "Measured", "Rule", "Run", "chosen"]
+__all__ = ["CLEAN", "RULES", "Evidence", "Measured", "Rule", "chosen"]
 
 #: The default rules by name.
 RULES = {
     rule.name: rule
     for rule in (
-        alive.RULE,
-        startup.RULE,
-        utilisation.RULE,
-        losses.RULE,
-        window.RULE,
-        minimum.RULE,
-        forgetting.RULE,
-        timeouts.RULE,
-        recovery.RULE,
-        changes.RATE,
-        changes.RTT,
-        decrease.CUBIC,
-        decrease.RENO,
-        idle.GROWN,
-        idle.BURSTS,
-        limited.RULE,
-        shares.ITSELF,
-        shares.CUBIC,
-        marks.RULE,
-        determinism.RULE,
+        packets.ALIVE,
+        packets.START_UP,
+        packets.UTILISATION,
+        packets.LOSSES,
+        windows.WINDOW,
+        windows.MINIMUM,
+        packets.FORGETTING,
+        windows.TIMEOUT,
+        packets.RECOVERY,
+        packets.RATE_CHANGE,
+        packets.RTT_CHANGE,
+        windows.DECREASE_CUBIC,
+        windows.DECREASE_RENO,
+        windows.IDLE,
+        windows.RESTART,
+        windows.APP_LIMITED,
+        packets.SHARE_ITSELF,
+        packets.SHARE_CUBIC,
+        windows.MARKS,
+        packets.DETERMINISM,
     )
 }
 
@@ -56,11 +39,7 @@ CLEAN = ("reno", "cubic", "quinn:newreno")
 
 
 def chosen(names: tuple[str, ...] = ()) -> tuple[Rule, ...]:
-    """Return the rules with these names, or all rules without names.
-
-    Raises:
-        InputError: If a name is unknown.
-    """
+    """Return the rules with these names, or all rules without names."""
     for name in names:
         if name not in RULES:
             raise InputError(f"there is no rule '{name}'; {suggest(name, RULES)}")

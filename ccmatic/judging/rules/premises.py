@@ -13,15 +13,6 @@ Premise = Callable[[Scenario], str | None]
 DATAGRAM, INITIAL = 1200, 10
 
 
-def all_of(*premises: Premise) -> Premise:
-    """Return the premise that all of several premises are true."""
-
-    def first(scenario: Scenario) -> str | None:
-        return next(filter(None, (premise(scenario) for premise in premises)), None)
-
-    return first
-
-
 def only(*kinds: type[records.EventRecord], some: bool = False) -> Premise:
     """Return the premise that all events are of some kinds, and, if `some`, that there is an event."""
 
@@ -47,7 +38,6 @@ def lossless(scenario: Scenario) -> str | None:
 
 
 def no_lost_acks(scenario: Scenario) -> str | None:
-    """No acknowledgement is lost."""
     lost = any(isinstance(event, records.AcksEvent) and event.lose for event in scenario.events)
     return "acknowledgements are lost" if lost else None
 
@@ -108,13 +98,16 @@ def largest_rtt(scenario: Scenario) -> int:
 
 
 def buffers(scenario: Scenario) -> list[int]:
-    """Return all sizes of the buffer in bytes."""
     return [scenario.buffer, *(event.bytes for event in scenario.events if isinstance(event, records.BufferEvent))]
 
 
 def least_buffer(scenario: Scenario) -> int:
-    """Return the smallest size of the buffer in bytes."""
     return min(buffers(scenario))
+
+
+def outages(scenario: Scenario) -> int:
+    """Return the sum of the lengths of all outages in ns."""
+    return sum(event.length for event in scenario.events if isinstance(event, records.OutageEvent))
 
 
 def bdp(scenario: Scenario) -> int:

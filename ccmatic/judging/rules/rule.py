@@ -2,95 +2,47 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
 
+from ccmatic.judging.recording import Recording
 from ccmatic.judging.scenario import Scenario
-
-
-class Run(Protocol):
-    """The part of a recording that rules read. Instants are in ns, and amounts in bytes; -1 means unknown."""
-
-    @property
-    def scenario(self) -> Scenario:
-        """The scenario of the run."""
-
-    @property
-    def packets(self) -> Any:
-        """An array with a record per data packet."""
-
-    @property
-    def samples(self) -> Any:
-        """An array with a record per sample of a controller's numbers."""
-
-    @property
-    def failure(self) -> str | None:
-        """The failure of the code under test, or None."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """A run, and the other runs with which a rule compares this run.
-
-    Attributes:
-        run: The run.
-        controller: The name of the subject's controller, such as `cubic`.
-        undisturbed: The run of the same scenario without its events; None if no rule needs it.
-        again: A second run of the same scenario; None if no rule needs it.
-    """
-
-    run: Run
-    controller: str
-    undisturbed: Run | None = None
-    again: Run | None = None
+    run: Recording
+    controller: str  #: The name of the subject's controller, such as `cubic`.
+    undisturbed: Recording | None = None  #: The run of the same scenario without its events; None if no rule needs it.
+    again: Recording | None = None  #: A second run of the same scenario; None if no rule needs it.
 
 
 @dataclass(frozen=True)
 class Measured:
-    """The result of a measurement.
-
-    Attributes:
-        value: The value, in the unit of the rule's threshold.
-        margin: The distance to the threshold, as a share of the threshold. If the margin is below 0, the run breaks the
-            rule.
-        at: The instant in ns at which the run shows the value, or None.
-    """
-
-    value: float
+    value: float  #: The value, in the unit of the rule's threshold.
+    #: The distance to the threshold, as a share of the threshold. If the margin is below 0, the run breaks the rule.
     margin: float
-    at: int | None = None
+    at: int | None = None  #: The instant in ns at which the run shows the value, or None.
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule by which runs of code are judged.
-
-    Attributes:
-        name: The rule's name on the command line.
-        definition: A sentence that says what a run has to do.
-        unit: The unit of the measured value.
-        threshold: The threshold.
-        source: The documents from which the rule follows.
-        excludes: A function that returns the reason why the rule does not apply to a scenario, or None.
-        measure: A function that measures evidence. Its result is None if the run shows nothing to measure.
-        needs: The names of the other runs in Evidence that `measure` reads.
-        controllers: The names of the controllers to which the rule applies; empty for all controllers.
-    """
-
-    name: str
-    definition: str
-    unit: str
+    name: str  #: The rule's name on the command line.
+    definition: str  #: A sentence that says what a run has to do.
+    unit: str  #: The unit of the measured value.
     threshold: str
-    source: str
-    excludes: Callable[[Scenario], str | None]
+    source: str  #: The documents from which the rule follows.
+    #: Functions, each of which returns a reason why the rule does not apply to a scenario, or None.
+    premises: tuple[Callable[[Scenario], str | None], ...]
+    #: A function that measures evidence. Its result is None if the run shows nothing to measure.
     measure: Callable[[Evidence], Measured | None]
-    needs: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()  #: The names of the other runs in Evidence that `measure` reads.
+    #: The names of the controllers to which the rule applies; empty for all controllers.
     controllers: tuple[str, ...] = ()
 
     def asked(self, scenario: Scenario, controller: str) -> str | None:
         """Return the reason why the rule does not apply to a controller on a scenario; None if the rule applies."""
         if self.controllers and controller not in self.controllers:
             return f"the rule is about {', '.join(self.controllers)}"
-        return self.excludes(scenario)
+        return next(filter(None, (premise(scenario) for premise in self.premises)), None)
 
 
 def at_least(value: float, least: float, at: int | None = None) -> Measured:

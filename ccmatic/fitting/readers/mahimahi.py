@@ -1,4 +1,6 @@
-"""Read logs of mahimahi's mm-link (`--uplink-log`, `--downlink-log`), and link.log of `ccmatic emulate --out`.
+"""Read logs and link traces of mahimahi.
+
+The logs are those of mm-link (`--uplink-log`, `--downlink-log`), and link.log of `ccmatic emulate --out`:
 
 - `MS + BYTES`: a packet arrives.
 - `MS - BYTES DELAY`: a packet leaves.
@@ -11,9 +13,12 @@ this packet in the queue, the queue dropped those other packets without a line, 
 
 from collections import deque
 
+import numpy as np
+
 from ccmatic.base import InputError, read_text, shown
 from ccmatic.fitting.log import NEVER, packet_log
-from ccmatic.fitting.readers.csv_text import BIGGEST, LARGEST, LATEST
+from ccmatic.fitting.readers.tables import BIGGEST, LARGEST, LATEST
+from ccmatic.networks.trace_export import OPPORTUNITY, Opportunities
 
 MAGIC = b"# mahimahi mm-link"
 MS = 10**6
@@ -28,15 +33,7 @@ NOTE = "mm-link counts whole ms, so instants are early by up to 1 ms, and D is o
 
 
 def read_log(path, two_clocks=False):
-    """Return the PacketLog of an mm-link log. The result leaves out packets that still wait at the end of the log.
-
-    Args:
-        path: The file.
-        two_clocks: Whether sender and receiver have separate clocks.
-
-    Raises:
-        InputError: If a line cannot be read or contradicts earlier lines.
-    """
+    """Return the PacketLog of an mm-link log. The result leaves out packets that still wait at the end of the log."""
     log = _Log(path)
     for line, text in enumerate(read_text(path, LARGEST).splitlines(), 1):
         if text.startswith("#"):
@@ -102,3 +99,23 @@ class _Log:
         for _ in range(count):
             row = self.waiting.popleft() if self.drops_heads else self.waiting.pop()
             row[1] = NEVER
+
+
+# ---- link traces ----
+# Each delivery opportunity carried one packet, because the link always had a packet waiting.
+
+TRACE_NOTE = (
+    f"a link trace: each opportunity is a packet of {OPPORTUNITY} bytes, delivered in its ms, so D is off by up to 1 ms"
+)
+
+
+def is_trace(first):
+    """Return whether a file with these first bytes is a link trace: the first line consists of digits."""
+    return first.split(b"\n")[0].strip().isdigit()
+
+
+def read_trace(path, two_clocks=False):
+    """Return the PacketLog of a link trace that is played once."""
+    delivered = MS * np.array(Opportunities.load(path).milliseconds, np.int64)
+    sent, size = np.full(len(delivered), NEVER), np.full(len(delivered), OPPORTUNITY)
+    return packet_log(path, sent, delivered, size, None, two_clocks, (TRACE_NOTE,))

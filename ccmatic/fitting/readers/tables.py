@@ -1,19 +1,20 @@
-"""Read packet logs in CSV.
+"""Read packet logs that are tables: in CSV, or the file packets.npy that `ccmatic emulate --out` writes.
 
-The header line is `sent,delivered,size`. Each further line describes a packet. The first value is the sending time in
-seconds. The second value is the delivery time in seconds, or empty if the packet was lost. The third value is the size
-in bytes. The header line `sent,delivered,size,marked` adds a fourth value. It is 1 if the packet was delivered with the
-mark CE, 0 if it was delivered without, and empty if this is unknown.
+In CSV, the header line is `sent,delivered,size`. Each further line describes a packet. The first value is the sending
+time in seconds. The second value is the delivery time in seconds, or empty if the packet was lost. The third value is
+the size in bytes. The header line `sent,delivered,size,marked` adds a fourth value. It is 1 if the packet was delivered
+with the mark CE, 0 if it was delivered without, and empty if this is unknown.
 """
 
 import warnings
 from contextlib import suppress
 from decimal import Decimal
+from tokenize import TokenError
 
 import numpy as np
 
-from ccmatic.base import InputError, read_text, shown
-from ccmatic.fitting.log import NEVER, UNKNOWN, packet_log
+from ccmatic.base import InputError, Unreadable, read_text, shown
+from ccmatic.fitting.log import NEVER, SECOND, UNKNOWN, packet_log
 
 HEADER = "sent,delivered,size"
 WITH_MARKS = f"{HEADER},marked"
@@ -26,16 +27,8 @@ LARGEST, LATEST, BIGGEST = 2**32, 2**32, 2**24
 NOTHING = -1e15
 
 
-def read_log(path, two_clocks=False):
-    """Return the PacketLog of a CSV file. An empty `sent` marks a packet that already waited when the log began.
-
-    Args:
-        path: The file.
-        two_clocks: Whether sender and receiver have separate clocks.
-
-    Raises:
-        InputError: If the file has another format, or if no path can leave such a log.
-    """
+def read_csv(path, two_clocks=False):
+    """Return the PacketLog of a CSV file. An empty `sent` marks a packet that already waited when the log began."""
     text = read_text(path, LARGEST)
     head, _, body = text.partition("\n")
     names = head.strip().replace(" ", "")
@@ -108,3 +101,50 @@ def _number(cell, whole, most):
 def _ns(cells):
     """Return exact instants of seconds in text. A float of seconds since 1970 would lose hundreds of ns."""
     return np.array([NEVER if cell == str(NOTHING) else round(Decimal(cell).scaleb(9)) for cell in cells], np.int64)
+
+
+# ---- the emulator's log ----
+
+MAGIC = b"\x93NUMPY"
+
+#: The fields that the reader uses, each with its upper limit.
+FIELDS = {"arrival": LATEST * SECOND, "released": LATEST * SECOND, "size": BIGGEST, "lost": 2}
+
+#: A further field, which old logs lack, with its upper limit. The emulator sets CE only in packets of senders that
+#: support ECN. Other packets have the value WOULD_MARK, or 0.
+MARKED, WOULD_MARK = {"marked": 3}, 2
+
+
+def read_array(path, two_clocks=False):
+    """Return the PacketLog of an array with one record per packet.
+
+    The fields of a record are arrival, released (ns, -1 if never), size, lost and marked. The result leaves out packets
+    that are in flight at the end of the run.
+    """
+    try:
+        log = np.load(path, mmap_mode="r", allow_pickle=False)
+    except OSError as error:
+        raise Unreadable(f"cannot read: {error.strerror}", path) from None
+    except (ValueError, OverflowError, SyntaxError, TokenError) as error:
+        raise InputError(f"not a log of `ccmatic emulate`: {error}", path) from None
+    if not FIELDS.keys() <= set(log.dtype.names or ()) or log.ndim != 1:
+        raise InputError("not a log of `ccmatic emulate`; expected its packets.npy", path)
+    has_marks = MARKED.keys() <= set(log.dtype.names)
+    _check(log, FIELDS | (MARKED if has_marks else {}), path)
+    lost = log["lost"] != 0
+    decided = np.flatnonzero(lost | (log["released"] >= 0))
+    delivered = np.where(lost, NEVER, log["released"])[decided]
+    marks = log["marked"][decided] if has_marks else None
+    marked = None if marks is None else np.where(marks == WOULD_MARK, UNKNOWN, marks)
+    sent, size = log["arrival"][decided], log["size"][decided]
+    return packet_log(path, sent, delivered, size, decided + 1, two_clocks, marked=marked)
+
+
+def _check(log, fields, path):
+    for name, most in fields.items():
+        if log.dtype[name].kind not in "iu" or log.dtype[name].shape:
+            raise InputError(f"{name} of type {log.dtype[name]}; expected whole numbers", path)
+        wrong = np.flatnonzero((log[name] < -1) | (log[name] >= most))
+        if len(wrong):
+            expected = f"-1, or a whole number from 0 on, below {most}"
+            raise InputError(f"{name} is {log[name][wrong[0]]}; expected {expected}", path, int(wrong[0]) + 1)
