@@ -3,7 +3,7 @@
 from ccmatic.base import definitions, installed, markup, quantities
 from ccmatic.base.bisection import last_good, last_good_at_once, last_good_from_above
 from ccmatic.base.blame import blamed, blamed_files, place_of
-from ccmatic.base.catalogue import KINDS, entries
+from ccmatic.base.catalogue import KINDS, list_names
 from ccmatic.base.clock import Clock, OutOfTime
 from ccmatic.base.columns import aligned, counted
 from ccmatic.base.definitions import Alias, absolute
@@ -65,7 +65,6 @@ __all__ = [
     "counted",
     "definitions",
     "docstring",
-    "entries",
     "exact",
     "installed",
     "last_good",
@@ -73,6 +72,7 @@ __all__ = [
     "last_good_from_above",
     "late",
     "line_of",
+    "list_names",
     "load_toml",
     "located",
     "located_in",

@@ -19,7 +19,17 @@ from ccmatic import records
 from ccmatic.base import InputError, definitions, parse_json, read_text, writable_folder
 from ccmatic.base.workers import Team
 from ccmatic.deployment import exporting
-from ccmatic.deployment.emulation import RECORD, SECOND, Emulation, Link, emulate, of_texts, request, summed_up, warm_up
+from ccmatic.deployment.emulation import (
+    RECORD,
+    SECOND,
+    Emulation,
+    Link,
+    of_texts,
+    request,
+    run_flows,
+    summed_up,
+    warm_up,
+)
 from ccmatic.networks.simulation import NEVER, Path, Simulation, WindowFlow
 from ccmatic.records import ResultRecord
 from ccmatic.worlds.runtime import Library, StatefulSender
@@ -86,16 +96,6 @@ def real_grid():
         yield Scenario((rate,), 40, buffer, jitter, "real")
 
 
-def require(senders, real):
-    """Check that a real network stack or the simulator can run all senders.
-
-    Raises:
-        InputError: If a sender cannot run.
-    """
-    for sender in senders:
-        (request if real else exporting.make)(sender)
-
-
 def run(sender, scenario):
     """Run one sender in one scenario, and return the result.
 
@@ -148,7 +148,7 @@ def emulated(name, scenario):
     """
     jitter = None if scenario.jitter == "none" else f"{scenario.rtt}ms"
     link = of_texts(f"{scenario.rates[0]}mbit", f"{scenario.rtt}ms", f"{scenario.buffer}bdp", jitter, seed=1)
-    done = emulate(link, [request(name)], REAL_SECONDS)
+    done = run_flows(link, [request(name)], REAL_SECONDS)
     start = warm_up(done)
     summary = summed_up(done, start)
     return summary | {"from_seconds": start, "faults": done.faults, "delivered_mbit": throughput(done)}

@@ -121,7 +121,7 @@ def test_a_guarded_flow_keeps_to_its_envelope(iperf3, around):
     asked = link.of_texts("24mbit", "20ms", "4bdp")
     flow = f"guard:{WIDE}:{around}"
     done = on_time(
-        lambda: run.emulate(asked, [kinds.request(flow)], 6),
+        lambda: run.run_flows(asked, [kinds.request(flow)], 6),
         lambda found: np.percentile(found.lateness, (50, 99)) / 1e6,
     )
     [found] = measures(done, 2).flows

@@ -125,7 +125,7 @@ DEEP = link.of_texts("12mbit", "40ms", "2bdp")
 
 def emulate(flow, seconds, asked=DEEP):
     return on_time(
-        lambda: run.emulate(asked, kinds.timetable([flow], seconds), seconds),
+        lambda: run.run_flows(asked, kinds.timetable([flow], seconds), seconds),
         lambda found: np.percentile(found.lateness, (50, 99)) / 1e6,
     )
 

@@ -86,7 +86,7 @@ def test_a_flow_over_a_link_trace(iperf3, file):
     file.write_text("".join(f"{ms}\n" for ms in np.cumsum([next(gaps) for _ in range(700)]).tolist()))
     asked = link.of_opportunities(file, "40ms", "60kb")
     done = on_time(
-        lambda: run.emulate(asked, [kinds.request("cubic")], 2),
+        lambda: run.run_flows(asked, [kinds.request("cubic")], 2),
         lambda found: np.percentile(found.lateness, (50, 99)) / 1e6,
     )
     log = done.log

@@ -93,7 +93,7 @@ def test_other_code_has_another_name():
 def emulate(asked, names, seconds):
     """The log of flows over a link."""
     return on_time(
-        lambda: run.emulate(asked, [kinds.request(name) for name in names], seconds),
+        lambda: run.run_flows(asked, [kinds.request(name) for name in names], seconds),
         lambda found: np.percentile(found.lateness, (50, 99)) / 1e6,
     ).log
 
@@ -116,7 +116,7 @@ def test_controllers_of_names_alike_run_each_their_own_code(iperf3, tmp_path):
 def test_a_flow_that_runs_something_else_is_an_error(iperf3, monkeypatch):
     monkeypatch.setattr(flows.Kernel, "prepare", _asks_for_cubic(flows.Kernel.prepare))
     with pytest.raises(InputError, match=r"of flow 0 \(bpf:cc_qdel\) ran the kernel's reno; expected cc_qdel_"):
-        run.emulate(link.of_texts("12mbit", "20ms", "4bdp"), [kinds.request("bpf:cc_qdel")], 1)
+        run.run_flows(link.of_texts("12mbit", "20ms", "4bdp"), [kinds.request("bpf:cc_qdel")], 1)
 
 
 def _asks_for_cubic(prepare):
@@ -191,7 +191,7 @@ def test_no_connection_outlives_a_run(iperf3, monkeypatch):
         return delete(command, *rest, **named)
 
     monkeypatch.setattr(machine.subprocess, "run", look)
-    run.emulate(link.of_texts("24mbit", "40ms", "16bdp"), [kinds.request("cubic")], 1)
+    run.run_flows(link.of_texts("24mbit", "40ms", "16bdp"), [kinds.request("cubic")], 1)
     assert left == ["", ""]
 
 

@@ -282,7 +282,7 @@ def test_a_run_names_all_tools_that_its_flows_miss(flow, tools, tmp_path, monkey
 def emulate(asked, names, seconds):
     """The log of flows over a link."""
     return on_time(
-        lambda: run.emulate(asked, [kinds.request(name) for name in names], seconds),
+        lambda: run.run_flows(asked, [kinds.request(name) for name in names], seconds),
         lambda found: np.percentile(found.lateness, (50, 99)) / 1e6,
     ).log
 

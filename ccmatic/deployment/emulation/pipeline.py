@@ -1,5 +1,6 @@
 """The pipeline from the texts of a link and its flows to the measures of a run."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from io import BytesIO
 from math import inf
@@ -18,7 +19,7 @@ from ccmatic.deployment.emulation.link import ENDLESS, SECOND
 from ccmatic.deployment.emulation.machine import require
 from ccmatic.deployment.emulation.measures import measures, warm_up
 from ccmatic.deployment.emulation.monitor import Monitor
-from ccmatic.deployment.emulation.run import emulate
+from ccmatic.deployment.emulation.run import run_flows
 from ccmatic.deployment.exporting import Export
 from ccmatic.networks.trace_export import Holds, Schedule
 from ccmatic.networks.traces import require as require_drawing
@@ -28,34 +29,62 @@ from ccmatic.proving import guarantees
 SECONDS = 10
 
 
-def measure_flows(link, flows, seconds=None, warmup=None, out=None, plot=None, expect=()):
-    """Emulate flows on a link and return the measures.
+def emulate(
+    flows: Sequence[str] = ("cubic",),
+    *,
+    on: str | None = None,
+    expect: Sequence[str] = (),
+    rate: str | None = None,
+    rtt: str | None = None,
+    buffer: str | None = None,
+    jitter: str | None = None,
+    pattern: str | None = None,
+    changes: Sequence[str] = (),
+    schedule: str | Path | None = None,
+    seconds: float | None = None,
+    warmup: float | None = None,
+    seed: int | None = None,
+    out: str | Path | None = None,
+    plot: str | Path | None = None,
+) -> records.MeasuresFile:
+    """Run real flows over an emulated link, in network namespaces of this machine. Emulation needs root and Linux.
+
+    `cm.emulate(["udp:cc_qdel"], on="24 mbit, rtt 40 ms, buffer 1 bdp").utilisation` is a share of the link.
 
     Args:
-        link: Options by name, in one of four forms. The first form has the arguments of `link.of_texts`. The second has
-            only `schedule`, a file with a schedule or holds. The third has `schedule`, a mahimahi link trace, and
-            further arguments of `link.of_opportunities`. The fourth has `on`, a path that `questions.describe` can
-            read.
-        flows: Requests of flows, which `kinds.timetable` can read. If an expectation names a competitor of a single
-            flow, the run also has the competitor.
-        seconds: The length of the run. The default is the length of the schedule; without one, SECONDS or the length of
-            the link trace, whichever is longer.
-        warmup: The seconds at the start that are not measured. By default, `measures.warm_up` decides.
-        out: A folder for three files: the log (packets.npy, see run.RECORD), the measures (measures.json), and the log
-            in the format of mm-link (link.log).
-        plot: A file to which the run is drawn.
-        expect: Expectations (docs/reference/expectations.md).
+        flows: The senders, such as "cubic", "udp:cc_qdel" or "bpf:cc_qdel@10s-30s,rtt=80ms".
+        on: The path, such as "24 mbit, rtt 40 ms, buffer 1 bdp, jitter 4 ms", instead of rate, rtt, buffer and jitter.
+        expect: Expectations by which the run is judged, such as "loss <= 1%" (docs/reference/expectations.md). An
+            expectation with `beside` adds a flow to a single flow; of several flows, a later one has to be this flow.
+        rate: C, such as "24mbit".
+        rtt: R_m, such as "40ms".
+        buffer: The buffer, such as "2bdp", "30000" (bytes) or "infinite"; a BDP is C·R_m.
+        jitter: D, such as "40ms": the longest time for which jitter holds a packet. By default, there is no jitter.
+        pattern: The pattern by which jitter holds packets: "uniform" or "aggregation".
+        changes: Changes of the rate, such as "5s=48mbit".
+        schedule: A file that replaces the link: a schedule or holds from `export_trace`, or a link trace of mahimahi.
+        seconds: The length of the run. By default, the length of the schedule. Without a schedule, the default is 10 s,
+            or the length of a longer link trace.
+        warmup: The seconds at the start that are not measured. By default, until beliefs have converged, or a third of
+            the run.
+        seed: The seed of the random jitter.
+        out: A folder for the packet log and the measurements.
+        plot: A file for a drawing of the run.
 
     Returns:
-        The records.MeasuresFile.
+        The measurements. `valid` states whether the emulated link behaved as requested. `guarantees` has the proved
+        guarantees of a single flow. `expectations` states which expectations are met.
 
     Raises:
-        InputError: If an argument is wrong, the machine cannot emulate a link, or a flow fails.
+        InputError: If a text cannot be read, if no run can show an expected quantity, or if the machine cannot emulate
+            a link.
     """
     if not flows:
         raise InputError("no flow is given; expected such as cubic")
+    where = {"on": on, "rate": rate, "rtt": rtt, "buffer": buffer, "jitter": jitter, "pattern": pattern, "seed": seed,
+             "changes": changes, "schedule": schedule}  # fmt: skip
     flows = with_competitors(flows, questions.beside(expect))
-    emulated = _link(flows=len(flows), **link)
+    emulated = _link(flows=len(flows), **where)
     monitor = Monitor(emulated, expect)
     seconds = seconds or _seconds(emulated)
     if (warmup or 0) >= seconds:
@@ -71,7 +100,7 @@ def measure_flows(link, flows, seconds=None, warmup=None, out=None, plot=None, e
     monitor.require(chosen, seconds - (seconds / 2 if warmup is None else warmup))
     require(chosen)
     folder = writable_folder(out) if out else None
-    emulation = emulate(emulated, chosen, seconds)
+    emulation = run_flows(emulated, chosen, seconds)
     if warmup is None:
         warmup = warm_up(emulation)
     result = msgspec.structs.replace(measures(emulation, warmup), guarantees=list(proved(emulated, chosen)))

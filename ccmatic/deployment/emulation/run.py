@@ -148,7 +148,7 @@ class Emulation:
                 )
 
 
-def emulate(link, flows, seconds):
+def run_flows(link, flows, seconds):
     """Run flows over a link.
 
     Args:
@@ -168,7 +168,7 @@ def emulate(link, flows, seconds):
 
 @contextmanager
 def started(link, flows, seconds):
-    """Begin a run like `emulate`, and yield a Running whose flows wait for their turns."""
+    """Begin a run like `run_flows`, and yield a Running whose flows wait for their turns."""
     machine.require(flows)
     duration = int(seconds * SECOND)
     if any(request.rtt for request in flows):

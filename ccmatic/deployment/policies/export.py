@@ -6,6 +6,7 @@ rates.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
+from fractions import Fraction
 from pathlib import Path
 from typing import NoReturn
 
@@ -17,7 +18,7 @@ from ccmatic.controllers import Controller, signal
 from ccmatic.deployment import exporting
 from ccmatic.deployment.policies import network
 from ccmatic.deployment.policies.onnx_file import write_onnx
-from ccmatic.deployment.policies.policy import PROVED_HORIZON, Policy, envelope, load
+from ccmatic.deployment.policies.policy import PROVED_HORIZON, Policy, envelope, is_policy, load
 from ccmatic.worlds.runtime import shipped
 
 #: The word for policies inside a guard.
@@ -197,22 +198,51 @@ def with_guarantees(file: records.PolicyFile) -> records.PolicyFile:
         return file
 
 
-def export(file: str | Path, target: str, out: str | Path | None = None) -> list[Path]:
-    """Write a policy to a folder, in the form for a target.
+def export(
+    controller: str | Path,
+    target: str,
+    out: str | Path | None = None,
+    *,
+    model: str | None = None,
+    horizon: int = 10,
+    jitter: int | str | Fraction = 1,
+    around: str | None = None,
+) -> list[Path]:
+    """Compile a controller, or a trained policy, to C.
+
+    `cm.export("cc_qdel", "udp", "out")` writes a sender and a receiver over UDP.
 
     Args:
-        file: The path of the policy's file.
-        target: The target: `c`, `udp` or `onnx`.
-        out: The output folder. None stands for a folder with the policy's name.
+        controller: A controller's name or file, or a policy's file.
+        target: `c`, `bpf` or `udp`; for a policy `c`, `udp` or `onnx`.
+        out: The output folder. By default, a folder with the controller's name.
+        model: The model whose beliefs the C code computes. By default, the model with the fewest beliefs among
+            those that have the controller's beliefs.
+        horizon: T, which is one more than the number of steps in a window. Beliefs time out every T-1 steps.
+        jitter: The largest variation of delay, in R_m, that has causes other than queueing.
+        around: The sender whose rates the envelope limits: the kernel's `cubic`, `bbr` or `reno`, for the target `bpf`;
+            or a policy, as `policy:FILE`, for the targets `c` and `udp`.
 
     Returns:
         The paths of the written files.
 
     Raises:
-        InputError: If the file is no policy, or the target cannot express the policy.
+        InputError: If the controller cannot be compiled, or a file cannot be written.
     """
-    policy = load(file)
-    folder = out or policy.name
-    if target == "onnx":
-        return [write_onnx(policy, writable_folder(folder) / f"{policy.name}.onnx")]
-    return exporting.write(exported(policy), target, folder)
+    if is_policy(controller):
+        policy = load(controller)
+        folder = out or policy.name
+        if target == "onnx":
+            return [write_onnx(policy, writable_folder(folder) / f"{policy.name}.onnx")]
+        return exporting.write(exported(policy), target, folder)
+    settings = (model, horizon, str(jitter))
+    word, _, _ = (around or "").partition(":")
+    if word == GUARDED:
+        made = guarded(f"{controller}:{around}")
+    elif around and target != "bpf":
+        raise InputError(f"--around {around} for the target {target}; expected --target bpf: the kernel runs it")
+    elif around:
+        made = exporting.make_guard(str(controller), around, *settings)
+    else:
+        made = exporting.make(str(controller), *settings, guarding=True)
+    return exporting.write(made, target, out or made.name)

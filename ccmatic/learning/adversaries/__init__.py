@@ -7,8 +7,8 @@ from ccmatic.learning.adversaries.attack import Attack
 from ccmatic.learning.adversaries.levels import Bandwidth, Jitter, LeastRtt, anything
 from ccmatic.learning.adversaries.played import EpisodeResults, baseline, following, play, worst
 from ccmatic.learning.adversaries.target import Target, target
-from ccmatic.learning.adversaries.trained import LINKS, OPTIONS, Adversary, attack, constrained, load
-from ccmatic.learning.adversaries.transfer import along, transfer, written
+from ccmatic.learning.adversaries.trained import LINKS, OPTIONS, Adversary, constrained, load, make_attack
+from ccmatic.learning.adversaries.transfer import along, attack, written
 
 __all__ = [
     "LINKS",
@@ -27,9 +27,9 @@ __all__ = [
     "constrained",
     "following",
     "load",
+    "make_attack",
     "play",
     "target",
-    "transfer",
     "worst",
     "written",
 ]

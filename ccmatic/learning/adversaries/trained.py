@@ -32,7 +32,7 @@ LEVELS: dict[str, Callable[..., Bandwidth | LeastRtt | Jitter]] = {
 LINKS = {"rate": {"low": 1, "high": 96}, "rtt": 20, "buffer": 121_250}
 
 
-def attack(options: Mapping[str, Any], links: Mapping[str, Any], threshold: float = 0.0) -> Attack:
+def make_attack(options: Mapping[str, Any], links: Mapping[str, Any], threshold: float = 0.0) -> Attack:
     """Return the Attack that two sections of a query define.
 
     Args:
@@ -113,6 +113,6 @@ def load(path: str | Path) -> Adversary:
     with located(str(path)):
         if not 0 <= file.threshold < 1e6:
             raise InputError(f"the threshold is {file.threshold}; expected seconds, at least 0")
-        made = attack(file.query.get("adversary", {}), file.query.get("environment", {}), file.threshold)
+        made = make_attack(file.query.get("adversary", {}), file.query.get("environment", {}), file.threshold)
     policies.check_layers(file.layers, made.size, f"its observations have {made.size} numbers", str(path))
     return Adversary(file, made)

@@ -15,45 +15,48 @@ from ccmatic.learning.adversaries.attack import Attack
 from ccmatic.learning.adversaries.levels import Bandwidth
 from ccmatic.learning.adversaries.played import Decide, EpisodeResults, baseline, following, play
 from ccmatic.learning.adversaries.target import target
-from ccmatic.learning.adversaries.trained import Adversary
+from ccmatic.learning.adversaries.trained import Adversary, load
 from ccmatic.learning.envs import LinkOptions
 from ccmatic.learning.envs.capacity import MBIT
 from ccmatic.networks.trace_export import OPPORTUNITY
 from ccmatic.records import AttackLine
 
 
-def transfer(
-    adversaries: Sequence[Adversary], senders: Sequence[str], folder: str | Path | None = None
+def attack(
+    adversaries: Sequence[str | Path], senders: Sequence[str] = (), out: str | Path | None = None
 ) -> Iterator[AttackLine]:
-    """Yield AttackLines that compare senders on random traces and on the worst trace of each Adversary.
+    """Run trained adversaries, and test all senders on the worst trace of each adversary. This needs the extra `rl`.
 
-    The comparison always includes the attacked senders. Adversaries of other levels choose no traces. For such
-    adversaries, one line describes each target without an adversary, and one line gives the mean of the adversary's
-    episodes.
+    `cm.attack(["vegas-1.json"], ["cubic"])` also tests Cubic. Adversaries of other levels choose no traces. For such
+    adversaries, one line describes each target without an adversary, and one line gives the mean of the episodes.
 
     Args:
-        adversaries: The Adversaries. All must have the same links and level.
-        senders: The names of additional senders.
-        folder: The folder for the traces, which are written as mahimahi link traces. With None, the function writes no
-            traces.
+        adversaries: Files of trained adversaries.
+        senders: Further senders to test on the traces.
+        out: A folder to which the traces are written, as link traces of mahimahi.
+
+    Yields:
+        A line for each pair of a sender and a trace: utilisation, queueing delay and losses.
 
     Raises:
-        InputError: If the Adversaries differ in links or level, if `senders` or `folder` is given for adversaries
-            without traces, or if two traces have the same file.
+        InputError: If a file is no adversary, a sender is unknown, the adversaries differ in links or level, `senders`
+            or `out` is given for adversaries without traces, two traces have the same file, or the extra `rl` is not
+            installed.
     """
-    first = adversaries[0].attack
-    for attack in (adversary.attack for adversary in adversaries):
-        if (attack.options, attack.level) != (first.options, first.level):
+    loaded = [load(file) for file in adversaries]
+    first = loaded[0].attack
+    for other in (adversary.attack for adversary in loaded):
+        if (other.options, other.level) != (first.options, first.level):
             raise InputError(
-                f"the adversaries against {first.target.name} and {attack.target.name} are of other "
+                f"the adversaries against {first.target.name} and {other.target.name} are of other "
                 "links or another level; expected adversaries of the same, one after the other"
             )
     if isinstance(first.level, Bandwidth):
-        yield from _traces(adversaries, senders, folder)
-    elif senders or folder:
+        yield from _traces(loaded, senders, out)
+    elif senders or out:
         raise InputError("adversaries at 'feature' or 'jitter' choose no traces; expected neither --against nor --out")
     else:
-        yield from _measured_lines(adversaries)
+        yield from _measured_lines(loaded)
 
 
 def _traces(

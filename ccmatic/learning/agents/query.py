@@ -206,7 +206,7 @@ def _environment(sections: Mapping[str, Any]) -> Environment | adversaries.Attac
     """Return what the sections describe. By default, the lag lengthens episodes, so that whole rollouts remain."""
     given = sections.get("environment", {})
     if "adversary" in sections:
-        return adversaries.attack(sections["adversary"], given)
+        return adversaries.make_attack(sections["adversary"], given)
     environment = make_environment(given)
     if "steps" in given:
         return environment

@@ -15,7 +15,7 @@ from ccmatic import records
 from ccmatic.base import InputError, parse_json, read_text, require_folder, shown, write_text
 from ccmatic.contracts import Links
 from ccmatic.learning.bench.players import Learner, player
-from ccmatic.learning.bench.suites import Benchmark, Suite
+from ccmatic.learning.bench.suites import Benchmark, Suite, load
 from ccmatic.learning.envs import Environment, EnvironmentState, RolloutPolicy
 
 #: The score is the used share of the link, minus QUEUED times the mean queueing delay in R_m (at most MOST_QUEUED),
@@ -34,20 +34,32 @@ class Sums(NamedTuple):
     waited: Array
 
 
-def measure_all(
-    benchmark: Benchmark, players: Sequence[str | Learner], suites: Sequence[str], out: str | Path | None
+def bench(
+    players: Sequence[str | Learner] = (),
+    suites: Sequence[str] = (),
+    *,
+    file: str | Path | None = None,
+    out: str | Path | None = None,
 ) -> Iterator[records.BenchLine]:
-    """Yield the measures of players on suites, and add them to a leaderboard.
+    """Measure players on the held-out links of a benchmark (docs/reference/bench.md). This needs the extra `rl`.
+
+    `for line in cm.bench(["cubic"], ["constant"]): print(line.score)` prints the score of Cubic.
 
     Args:
-        benchmark: The Benchmark.
-        players: The players. An empty sequence stands for the baselines.
-        suites: The names of suites. An empty sequence stands for all suites.
-        out: The file of the leaderboard, with JSON Lines. None for no file.
+        players: The names of senders, `policy:FILE`, `envelope:NAME:low`, `guard:NAME:SENDER`, or Learners of any
+            library. Without players, the baselines of the benchmark.
+        suites: The names of the suites. By default, all suites.
+        file: The file of the benchmark. By default, ccmatic-bench-v1.
+        out: The file of a leaderboard, to which the lines are added.
+
+    Yields:
+        A line for each player and suite. A player that cannot play a suite, such as a sender with beliefs on a policer,
+        has no line there.
 
     Raises:
-        InputError: If there is no such suite or player, or the file is no leaderboard or cannot be written.
+        InputError: If there is no such suite or player, or the extra `rl` is not installed.
     """
+    benchmark = load(file)
     _entries(out)
     chosen = [benchmark.suite(name) for name in suites] or list(benchmark.suites.values())
     playing = players or benchmark.baselines

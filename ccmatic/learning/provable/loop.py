@@ -9,11 +9,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ccmatic import records
 from ccmatic.answers.verification import Judge
 from ccmatic.base import writable_folder
 from ccmatic.controllers import Controller
+from ccmatic.learning.agents import policy_file
 from ccmatic.learning.provable import network, search
-from ccmatic.learning.provable.query import ProvableTraining
+from ccmatic.learning.provable.query import ProvableTraining, load
 from ccmatic.logic.solving import SolverOptions
 from ccmatic.networks import trace_export
 from ccmatic.networks.traces import Trace
@@ -62,6 +64,44 @@ class Outcome:
     def is_proved(self) -> bool:
         """Whether all claims are proved."""
         return all(proof.answer is Answer.PROVED for proof in self.proofs)
+
+
+def train_proved(
+    query: str | Path,
+    out: str | Path | None = None,
+    *,
+    seed: int = 0,
+    told: Callable[[records.ProvedLine], None] = lambda line: None,
+) -> tuple[Path, str]:
+    """Train a ReLU policy over beliefs until its claims are proved (docs/reference/learning.md). This needs `rl`.
+
+    `file, verdict = cm.train_proved("relu.toml")` trains, and states whether the proof succeeded.
+
+    Args:
+        query: The TOML file with the sections [environment], [agent] and [proof].
+        out: The ONNX file of the policy. By default, NAME.onnx.
+        seed: The seed of all random numbers.
+        told: A function that is called with a record after each round.
+
+    Returns:
+        The file, and the verdict: `holds` if all claims are proved, `violated` if an execution breaks a claim of the
+        last round, and otherwise `unknown`.
+
+    Raises:
+        InputError: If the file describes no such training, or the extra is not installed.
+    """
+    training = load(query)
+    file = policy_file(query, out, ".onnx")
+
+    def listener(made: Round) -> None:
+        claims = {str(proof.claim): proof.answer.value for proof in made.proofs}
+        told(
+            records.ProvedLine(made.number, training.rounds, round(made.reward, 4), claims, made.violation is not None)
+        )
+
+    outcome = train(training, seed, file, listener)
+    refuted = outcome.rounds[-1].violation is not None
+    return outcome.file, "holds" if outcome.is_proved else "violated" if refuted else "unknown"
 
 
 def train(
