@@ -11,17 +11,11 @@ from ccmatic.proving import guarantees
 
 @dataclass(frozen=True)
 class ProvedBounds:
-    """Proved bounds in the steady state. A bound is None if no proof states it.
+    """Proved bounds in the steady state. A bound is None if no proof states it."""
 
-    Attributes:
-        utilisation: The lowest utilisation in many successive windows.
-        lost_in_step: The largest number of packets lost in a step.
-        inflight_bdp: The largest number of bytes in flight, in C·R_m, including bytes that propagate.
-    """
-
-    utilisation: float | None = None
-    lost_in_step: int | None = None
-    inflight_bdp: float | None = None
+    utilisation: float | None = None  #: the lowest utilisation in many successive windows
+    lost_in_step: int | None = None  #: the largest number of packets lost in a step
+    inflight_bdp: float | None = None  #: the most bytes in flight, in C·R_m, with those that propagate
 
     def _violations(self, row):
         if self.utilisation is not None and row.utilisation < self.utilisation - 0.01:
@@ -33,13 +27,10 @@ class ProvedBounds:
 
 
 def broken(row):
-    """Yield, as text, each proved bound that a row of results breaks.
+    """Yield, as text, each proved bound that a ResultRecord breaks.
 
     A run may have a utilisation that is lower than the bound by 0.01, because the warm-up and the end of the run cut
     windows. The function checks only simulated runs in which the link rate is constant.
-
-    Args:
-        row: A ResultRecord.
     """
     if row.stack == "simulated" and len(row.rates_mbit) == 1:
         yield from bounds(row.sender, row.buffer_bdp, row.at_start)._violations(row)
@@ -48,12 +39,8 @@ def broken(row):
 def bounds(sender, buffer_bdp, at_start=False):
     """Return the ProvedBounds of an exported controller on a link of any rate.
 
-    The bounds come from a proof whose windows are as long as those of the exported controller.
-
-    Args:
-        sender: The controller's file or shipped name.
-        buffer_bdp: The buffer in C·R_m.
-        at_start: Whether the sender still runs its start controller, which it replaces after the first large loss.
+    The bounds come from a proof whose windows are as long as those of the exported controller. `at_start`: the sender
+    still runs its start controller, which it replaces after the first large loss.
     """
     export = _export(sender)
     if export.remembers:

@@ -26,19 +26,7 @@ MEASURES = {
 
 
 def draw(rows, folder, suffix=".png"):
-    """Draw every figure for which the rows contain data.
-
-    Args:
-        rows: The ResultRecords.
-        folder: The folder to which the figures are written.
-        suffix: The suffix of the figures' files, including the dot, which selects the file type.
-
-    Returns:
-        The paths of the figures.
-
-    Raises:
-        InputError: If a figure cannot be drawn.
-    """
+    """Draw every figure for which the ResultRecords contain data, and return the files."""
     files = []
     for stack in ("simulated", "real"):
         steady = [row for row in rows if row.stack == stack and len(row.rates_mbit) == 1]

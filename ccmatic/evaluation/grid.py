@@ -13,13 +13,10 @@ from ccmatic.networks import traces
 
 
 class Grid:
-    """The runs of senders on the paper's grid of links.
+    """The runs of senders on the paper's grid of links; `count` of them were missing at first.
 
     Iterating over a Grid yields a ResultRecord for each missing run. The field `outside` lists the proved bounds that
     the run breaks.
-
-    Attributes:
-        count: The number of runs that were missing when the Grid was created.
     """
 
     def __init__(self, senders, out, real, jobs, cluster):

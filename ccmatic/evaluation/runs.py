@@ -54,31 +54,21 @@ REAL_SECONDS = 20
 
 @dataclass(frozen=True)
 class Scenario:
-    """The link of a run.
+    """The link of a run."""
 
-    Attributes:
-        rates: The rates of the link in Mbit/s. If there are several rates, each one lasts BETWEEN seconds.
-        rtt: R_m in ms.
-        buffer: The buffer in C·R_m at the largest rate.
-        jitter: One of JITTERS.
-        stack: `simulated` or `real`.
-    """
-
-    rates: tuple
-    rtt: int
-    buffer: Fraction
+    rates: tuple  #: the rates of the link in Mbit/s. If there are several rates, each one lasts BETWEEN seconds
+    rtt: int  #: R_m in ms
+    buffer: Fraction  #: the buffer in C·R_m at the largest rate
     jitter: str
-    stack: str = "simulated"
+    stack: str = "simulated"  #: `simulated` or `real`
 
     @property
     def name(self):
-        """The name of the scenario in files and messages."""
         rates = "-".join(map(str, self.rates))
         return f"{self.stack} {rates}mbit {self.rtt}ms {self.buffer}bdp {self.jitter}"
 
     @property
     def buffer_bytes(self):
-        """β, the size of the buffer in bytes."""
         return int(_bytes(max(self.rates)) * Fraction(self.rtt, 1000) * self.buffer)
 
 
@@ -97,15 +87,6 @@ def real_grid():
 
 
 def run(sender, scenario):
-    """Run one sender in one scenario, and return the result.
-
-    Args:
-        sender: A controller's file or shipped name; on a real network stack, a flow of `ccmatic emulate`.
-        scenario: The Scenario.
-
-    Returns:
-        The ResultRecord.
-    """
     return ResultRecord(
         sender=sender,
         scenario=scenario.name,
@@ -142,10 +123,7 @@ def simulated(controller, scenario):
 
 
 def emulated(name, scenario):
-    """Emulate a run on this machine; return the fields that `simulated` returns.
-
-    `name` is a flow of `ccmatic emulate`.
-    """
+    """Emulate a run of a flow of `ccmatic emulate`; return the fields that `simulated` returns."""
     jitter = None if scenario.jitter == "none" else f"{scenario.rtt}ms"
     link = of_texts(f"{scenario.rates[0]}mbit", f"{scenario.rtt}ms", f"{scenario.buffer}bdp", jitter, seed=1)
     done = run_flows(link, [request(name)], REAL_SECONDS)
@@ -155,14 +133,9 @@ def emulated(name, scenario):
 
 
 def of_steps(done, step):
-    """Return the quantities that lemmas bound, measured after the warm-up of a run.
+    """Return the most packets lost in a step of `step` ns, and the most C·R_m in flight at the end of a step.
 
-    Args:
-        done: The Emulation.
-        step: The length of a step in ns.
-
-    Returns:
-        The largest number of packets lost in a step, and the most bytes in flight at the end of a step, in C·R_m.
+    Both are quantities that lemmas bound, measured after the warm-up.
     """
     edges = np.arange(WARM_UP * SECOND, SECONDS * SECOND + 1, step)
     lost, kept = done.log[done.log["lost"] != 0], done.log[done.log["lost"] == 0]
@@ -182,10 +155,6 @@ def throughput(done):
 
 
 def line(row, as_json):
-    """Return a ResultRecord as text for people or as a JSON line.
-
-    The `outside` of a ResultRecord lists the proved bounds that the run breaks.
-    """
     if as_json:
         return records.line(row)
     parts = [
@@ -209,7 +178,6 @@ class Evaluation:
 
     @property
     def rows(self):
-        """The ResultRecord of each run."""
         return list(self._rows.values())
 
     def _read(self):

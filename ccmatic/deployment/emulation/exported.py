@@ -39,7 +39,6 @@ class Udp:
 
     @contextmanager
     def prepare(self, context):
-        """Build the sender and yield the flow's Commands, as the module `flows` describes."""
         schedule, export = context.link.schedule, self.export
         if schedule and export.remembers:
             raise InputError(f"{export.name} has state, which a schedule does not give; expected a link")
@@ -81,7 +80,6 @@ class GuardedPolicy(Udp):
 
 
 def _state_options(export, holds, number):
-    """Return the options that set the steps of a flow's sender and the sender's initial state."""
     given = holds.state[number] if number < len(holds.state) else {}
     return ["--step", holds.step // export.model.R, *_begins_with(export.kept(given))]
 
@@ -104,7 +102,6 @@ class Bpf:
 
     @contextmanager
     def prepare(self, context):
-        """Register the controller and yield the flow's Commands, as the module `flows` describes."""
         if not _BTF.exists():
             raise InputError("this kernel has no BTF; expected one built with CONFIG_DEBUG_INFO_BTF")
         folder, name = _write(self.export, "bpf", context), exporting.kernel_name(self.export.name, _place(context))
@@ -133,7 +130,6 @@ class Guard(Bpf):
 
 
 def guard(argument):
-    """Return the flow of a guard around a policy, or around a congestion control of the kernel."""
     return (GuardedPolicy if f":{policies.GUARDED}:" in argument else Guard)(argument)
 
 

@@ -16,15 +16,7 @@ _REQUEST = re.compile(r"(?P<flow>[^@]+?)(?:@(?P<start>[^@,-]+)(?:-(?P<stop>[^@,-
 
 
 def timetable(texts, seconds):
-    """Return the flows.FlowRequests that texts describe.
-
-    Args:
-        texts: Texts that `request` can read.
-        seconds: The length of the run.
-
-    Raises:
-        InputError: If a text cannot be read, if a flow lasts longer than the run, or if no flow starts at 0.
-    """
+    """Return the FlowRequests of texts for a run of this many seconds."""
     flows = [request(text) for text in texts]
     for flow in flows:
         if max(flow.start + 1, flow.stop or 0) > seconds * SECOND:
@@ -35,16 +27,9 @@ def timetable(texts, seconds):
 
 
 def with_competitors(texts, named):
-    """Return the requests of a run in which the first flow competes with named flows.
+    """Return the requests of a run in which the first flow competes with those that expectations name after `beside`.
 
     A single flow gets the named flow as its competitor. Several flows stay as they are.
-
-    Args:
-        texts: Texts that `request` can read.
-        named: The flows that expectations name after `beside`.
-
-    Raises:
-        InputError: If there are several flows, or several competitors, and the flows after the first lack a competitor.
     """
     if len(texts) == 1 and len(named) == 1:
         return [*texts, *named]
@@ -58,11 +43,7 @@ def with_competitors(texts, named):
 
 
 def request(text):
-    """Return the FlowRequest of a text such as `cubic`, `cubic@10s-30s` or `udp:cc_qdel@10s,rtt=80ms`.
-
-    Raises:
-        InputError: If the text cannot be read, or this machine has no such flow.
-    """
+    """Return the FlowRequest of a text such as `cubic`, `cubic@10s-30s` or `udp:cc_qdel@10s,rtt=80ms`."""
     match = _REQUEST.fullmatch(text)
     if not match:
         raise InputError(f"cannot read the flow '{text}'; expected such as cubic, cubic@10s-30s or cubic@10s,rtt=80ms")
@@ -74,11 +55,6 @@ def request(text):
 
 
 def flow(text):
-    """Return the flow that a text of the form KIND or KIND:ARGUMENT describes.
-
-    Raises:
-        InputError: If no such kind exists, or its argument is wrong.
-    """
     kind, colon, argument = text.partition(":")
     if kind in KINDS:
         return KINDS[kind](argument)
@@ -95,5 +71,4 @@ def flow(text):
 
 
 def is_flow(text):
-    """Return whether a text names a flow, rather than a controller."""
     return text.partition(":")[0] in KINDS or (not definitions.is_controller(text) and in_kernel(text))

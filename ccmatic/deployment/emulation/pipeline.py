@@ -117,14 +117,10 @@ def emulate(
 
 
 def proved(link, flows):
-    """Yield a records.GuaranteeLine for each guarantee of a flow that is the only flow on a link of constant rate.
+    """Yield a GuaranteeLine for each guarantee of a flow that is the only flow on a link of constant rate.
 
     For these guarantees, R_m is the value that the sender measures: the link's R_m plus the time that the link needs to
     serve a packet.
-
-    Args:
-        link: The links.Link.
-        flows: The flows.FlowRequests of a run.
     """
     exports = [getattr(request.flow, "export", None) for request in flows]
     if len(flows) > 1 or not isinstance(exports[0], Export):
@@ -181,7 +177,7 @@ def _flags(names):
 
 
 def _path(description, flows):
-    """Return the link options for the path that a questions.NetworkDescription describes, with this number of flows."""
+    """Return the link options for the path that a NetworkDescription describes, with this number of flows."""
     size = description.buffer.removeprefix(">=").strip()
     size = "1 bdp" if size == "any" else size
     path = f"24 mbit, rtt 40 ms, {description.store} {size}"

@@ -41,31 +41,18 @@ TOLERANCE, PACE = SECOND // 1000, 5000
 
 @dataclass(frozen=True, eq=False)
 class Emulation:
-    """The outcome of a run.
-
-    Attributes:
-        link: The Link.
-        flows: The names of the flows.
-        duration: The length of the run in ns.
-        log: A record of the type RECORD per packet, in order of arrival.
-        real_time: Whether the emulator had real-time priority.
-        cpu: The share of a processor's time that the emulator used.
-        dropped: The number of packets that the machine lost.
-        spans: The planned start and end of each flow's sending, in ns.
-        steps: The beliefs.Steps of each flow; None if a flow logs no steps or ended before its first step.
-        holds: The turns.Holds of all flows.
-    """
+    """The outcome of a run."""
 
     link: Link
-    flows: tuple
-    duration: int
-    log: np.ndarray
-    real_time: bool
-    cpu: float
-    dropped: int
-    spans: tuple
-    steps: tuple
-    holds: tuple = ()
+    flows: tuple  #: the names of the flows
+    duration: int  #: the length of the run in ns
+    log: np.ndarray  #: a record of the type RECORD per packet, in order of arrival
+    real_time: bool  #: whether the emulator had real-time priority
+    cpu: float  #: the share of a processor's time that the emulator used
+    dropped: int  #: the number of packets that the machine lost
+    spans: tuple  #: the planned start and end of each flow's sending, in ns
+    steps: tuple  #: the beliefs.Steps of each flow; None if a flow logs no steps or ended before its first step
+    holds: tuple = ()  #: the turns.Holds of all flows
 
     @cached_property
     def lateness(self):
@@ -108,10 +95,7 @@ class Emulation:
 
     @cached_property
     def false_beliefs(self):
-        """The false beliefs of each flow, as a list of (step, belief's name, beliefs.Truth).
-
-        A flow that logs no steps has None.
-        """
+        """The false beliefs of each flow, as (step, belief's name, Truth); None for a flow that logs no steps."""
         kept = self.log[self.log["lost"] == 0]
         return [
             steps and list(steps.false(self.link, kept, self.alone_until(flow)))
@@ -149,19 +133,7 @@ class Emulation:
 
 
 def run_flows(link, flows, seconds):
-    """Run flows over a link.
-
-    Args:
-        link: The Link.
-        flows: The flows.FlowRequests. At least one of these flows starts at 0.
-        seconds: The length of the run from the first packet on.
-
-    Returns:
-        The Emulation.
-
-    Raises:
-        InputError: If this machine cannot emulate a link, or a flow fails.
-    """
+    """Run flows over a link for this many seconds from the first packet on. At least one FlowRequest starts at 0."""
     with started(link, flows, seconds) as running:
         return running.finished()
 
@@ -191,44 +163,23 @@ def started(link, flows, seconds):
 
 @dataclass(frozen=True, eq=False)
 class Running:
-    """An emulated link in operation.
-
-    Attributes:
-        link: The Link.
-        flows: The flows.FlowRequests.
-        seconds: The length of the run in seconds.
-        emulator: The machine.Process of the emulator.
-        turns: The Turn of each flow.
-        log: The file to which the emulator writes the log at the end.
-    """
+    """An emulated link in operation."""
 
     link: Link
-    flows: list
-    seconds: float
+    flows: list  #: the flows.FlowRequests
+    seconds: float  #: the length of the run in seconds
     emulator: machine.Process
-    turns: list
-    log: Path
+    turns: list  #: the Turn of each flow
+    log: Path  #: the file to which the emulator writes the log at the end
 
     def follow(self):
-        """Start each flow whose turn begins, and stop each flow whose turn ends.
-
-        Raises:
-            InputError: If a flow ended before its turn was over.
-        """
+        """Start each flow whose turn begins, and stop each flow whose turn ends."""
         _, *begun = self.emulator.output
         now = time.monotonic_ns() - int(begun[0]) if begun else 0
         for turn in self.turns:
             turn.follow(now)
 
     def finished(self):
-        """Wait until the end of the run.
-
-        Returns:
-            The Emulation.
-
-        Raises:
-            InputError: If a flow ended before its turn was over, or no flow ever sent.
-        """
         end = time.monotonic() + self.seconds + PATIENCE
         while self.emulator.code is None:
             self.follow()

@@ -14,17 +14,11 @@ TOLERATED, AT_FIRST = 0.02, 50 * MS
 
 @dataclass(frozen=True)
 class Hold:
-    """A time for which the machine held up a part of a flow.
+    """A time for which the machine held up a part of a flow."""
 
-    Attributes:
-        what: The part that was held up, in words.
-        ns: How long it was held up, in ns.
-        of: The length of the flow's turn, in ns.
-    """
-
-    what: str
-    ns: int
-    of: int
+    what: str  #: the part that was held up, in words
+    ns: int  #: how long it was held up, in ns
+    of: int  #: the length of the flow's turn, in ns
 
     def __str__(self):
         return f"{self.what} for {self.ns / SECOND:.2f} of {self.of / SECOND:.2f} s; {TOLERATED:.0%} are tolerated"
@@ -36,13 +30,7 @@ class Hold:
 
 
 class Turn:
-    """A flow during its turn in a run. As a context manager, a Turn sets up the machine for the flow, and cleans up.
-
-    Args:
-        request: The flows.FlowRequest.
-        number: The number of the flow.
-        context: The flows.Context.
-    """
+    """A flow during its turn in a run. As a context manager, a Turn sets up the machine for the flow, and cleans up."""
 
     def __init__(self, request, number, context):
         self._request, self._context = request, context
@@ -61,7 +49,6 @@ class Turn:
 
     @property
     def log(self):
-        """The flows.Log of the sender, or None."""
         return self._commands.log
 
     def receive(self):
@@ -70,11 +57,7 @@ class Turn:
         self._receiver.wait_until_ready()
 
     def follow(self, now):
-        """Start or stop sending if the flow's turn begins or ends at `now`, in ns of the run.
-
-        Raises:
-            InputError: If the flow failed.
-        """
+        """Start or stop sending if the flow's turn begins or ends at `now`, in ns of the run."""
         if not self._sender and now >= self._request.start:
             self._sender = self._begin("sender", self._commands.sender, self._context.senders)
         if self._request.stop is not None and now >= self._request.stop and not self.over:
@@ -86,11 +69,7 @@ class Turn:
                     process.look()
 
     def end(self):
-        """Stop sending, and discard bytes that wait in the kernel.
-
-        Raises:
-            InputError: If the kernel ran another congestion control than the requested one.
-        """
+        """Stop sending, and discard bytes that wait in the kernel."""
         if self.over or not self._sender:
             return
         self.over = True
@@ -109,10 +88,6 @@ class Turn:
 
         A sender in the kernel is held up while its connection is idle. Any other sender, and the receiver of such a
         sender, is held up while its process is stopped or waits for a processor.
-
-        Args:
-            steps: The beliefs.Steps of the flow, if none of its steps is missing; otherwise None.
-            end: The end of the flow's turn, in ns of the run.
         """
         if self._commands.congestion_control:
             if self._connection:

@@ -26,23 +26,13 @@ TARGETS = {"c": library_sources, "bpf": _bpf, "udp": _udp}
 
 
 def names():
-    """Return the names of all targets."""
     return [*TARGETS, *installed.points("targets", TARGETS)]
 
 
 def write(export, target, folder) -> list[Path]:
-    """Write the files of an export for a target.
+    """Write the files of an export for a target, one of `names()`, to a folder, and return their paths.
 
-    Args:
-        export: The Export or StatefulExport.
-        target: One of `names()`.
-        folder: The folder, which is created if it does not exist.
-
-    Returns:
-        The paths of the files.
-
-    Raises:
-        InputError: If the target does not support the controller. In this case no file is written.
+    If the target does not support the controller, no file is written.
     """
     texts = _maker(target)(export)
     for name in texts:

@@ -8,14 +8,7 @@ from ccmatic.worlds.runtime import LONGEST_RTT, LONGEST_STEP
 
 
 def title(name, what, source, proved=""):
-    """Return the text at the beginning of NAME.h.
-
-    Args:
-        name: The controller's name.
-        what: The purpose of the header, in words.
-        source: The source text from which the header was generated.
-        proved: Paragraphs about the proved guarantees of the controller.
-    """
+    """Return the text at the beginning of NAME.h. `proved` has paragraphs about guarantees."""
     guard = f"CCM_{name.upper()}_H"
     made = f"{name}: exported by ccmatic {__version__} for {what}, from"
     promises = "".join(f"\n\n{fill(part, 100)}" for part in filter(None, proved.split("\n\n")))
@@ -25,12 +18,7 @@ def title(name, what, source, proved=""):
 
 
 def constants(name, values):
-    """Return the C definitions of constants, including the constants that every header has.
-
-    Args:
-        name: The controller's name.
-        values: The values by name. A value may end with a comment.
-    """
+    """Return the C definitions of constants, including those of every header. A value may end with a comment."""
     every = {
         "CCM_NAME": f'"{name}"',
         "CCM_LONGEST_RTT": f"{power(LONGEST_RTT)} /* the longest R_m, ns */",
@@ -40,10 +28,8 @@ def constants(name, values):
 
 
 def no_fractions(name):
-    """Return the InputError for a kernel program that would compute in floats."""
     return InputError(f"{name} computes with fractions, which the kernel does not support; expected --target udp or c")
 
 
 def power(value):
-    """Return a power of two as a C expression."""
     return f"(UINT64_C(1) << {value.bit_length() - 1})"

@@ -23,23 +23,14 @@ OBSERVED = (
 
 @dataclass(frozen=True)
 class StatefulExport:
-    """A controller with state, ready for export.
-
-    Attributes:
-        controller: The Stateful controller.
-        model: A network model with window senders.
-        jitter: D in steps.
-    """
-
     controller: Stateful
-    model: object
-    jitter: int
+    model: object  #: a network model with window senders
+    jitter: int  #: D in steps
 
     library, remembers, around = "stateful_library.c", True, None
 
     @property
     def name(self):
-        """The name of the controller and of its files."""
         return self.controller.name
 
     @property
@@ -49,11 +40,6 @@ class StatefulExport:
 
     @property
     def kernel_program(self):
-        """The program that the kernel runs, as the only entry of a tuple.
-
-        Raises:
-            InputError: If the controller computes in floats.
-        """
         writer, _, _ = self._write()
         if writer.functions:
             raise no_fractions(self.name)
@@ -62,11 +48,6 @@ class StatefulExport:
         return ("window_bpf.c",)
 
     def header(self):
-        """Return the text of NAME.h.
-
-        Raises:
-            InputError: If C code cannot express the controller.
-        """
         controller = self.controller
         writer, update, sent_by = self._write()
         functions = [
@@ -89,14 +70,7 @@ class StatefulExport:
         return "\n".join([*parts, *functions, *sender, "#endif\n"])
 
     def kept(self, state):
-        """Return the integers, rounded down, that C code stores for a state.
-
-        Args:
-            state: Values in bytes, bytes per step, steps and numbers, by name.
-
-        Raises:
-            InputError: If the controller has no state with one of the given names.
-        """
+        """Return the integers, rounded down, that C code stores for values in bytes, bytes per step and steps."""
         units = {memory.name: memory.unit for memory in self.controller.state}
         if state.keys() - units:
             own = ", ".join(units) or "nothing"
@@ -192,16 +166,7 @@ def _function(signature, body):
 
 
 def make(name, model, jitter):
-    """Return a StatefulExport of a controller.
-
-    Args:
-        name: The path of a controller's file, or the name of a shipped controller.
-        model: A Model with window senders; None for the first shipped model of this kind.
-        jitter: The jitter in R_m. The function rounds the jitter up to whole steps.
-
-    Raises:
-        InputError: If the controller cannot be exported.
-    """
+    """Return a StatefulExport of a controller."""
     chosen = model or next(m for m in definitions.every("models", "MODEL") if m.windows and m.flows == 1)
     if not chosen.windows:
         raise InputError(f"it has state, and the senders of {chosen.name} do not; expected another model", name)

@@ -81,11 +81,6 @@ class Asked:
         self._memory: NDArray[np.float32] = np.zeros(policy.cell.units if policy.cell else 0, np.float32)
 
     def answer(self, line: str) -> records.ActLine:
-        """Return the answer to one line.
-
-        Raises:
-            InputError: If the line is no question.
-        """
         question = records.convert(parse_json(line), records.ActInputLine)
         form, given = _form(question)
         if form == "observation":
@@ -140,7 +135,6 @@ class Asked:
 
 
 def _form(question: records.ActInputLine) -> tuple[str, dict[str, Any]]:
-    """Return the form of a question, and its values by name."""
     values = {name: getattr(question, name) for name in question.__struct_fields__}
     given = {name: value for name, value in values.items() if value is not records.ABSENT}
     forms = [form for form in FORMS if form in given]

@@ -27,28 +27,19 @@ GUARDED = "policy"
 
 @dataclass(frozen=True)
 class PolicyExport:
-    """A policy in a form that is ready for export."""
-
     policy: Policy
 
     library, remembers, around, is_envelope = "policy_library.c", True, None, False
 
     @property
     def name(self) -> str:
-        """The name of the policy's file and of the exported files."""
         return self.policy.name
 
     @property
     def kernel_program(self) -> NoReturn:
-        """Raise InputError, because a policy computes in floats.
-
-        Raises:
-            InputError: In every call.
-        """
         raise exporting.no_fractions(self.name)
 
     def header(self) -> str:
-        """Return the text of NAME.h."""
         about = f"{self.policy.file.observe} observations"
         text = [exporting.title(self.name, about, self.policy.about)]
         text += [exporting.constants(self.name, self._values())]
@@ -102,12 +93,10 @@ class GuidedExport(exporting.Export):
 
     @property
     def name(self) -> str:
-        """The name of the policy's file and of the exported files."""
         return self.policy.name
 
     @property
     def source(self) -> str:
-        """The description of the policy, and the source of the envelope."""
         place = "An envelope limits its rates" if self.guards else "It chooses in an envelope"
         return f"{self.policy.about}\n\n{place}:\n\n{self.controller.source}"
 
@@ -118,32 +107,20 @@ class GuidedExport(exporting.Export):
 
     @property
     def kernel_program(self) -> NoReturn:
-        """Raise InputError, because a policy computes in floats.
-
-        Raises:
-            InputError: In every call.
-        """
         raise exporting.no_fractions(self.name)
 
     @property
     def constants(self) -> dict[str, str | int]:
-        """The constants of the C code, as in exporting.Export.constants."""
         sender: dict[str, str | int] = super().constants
         chosen: dict[str, str | int] = {"CCM_ENVELOPE": "0 /* the network chooses the rate */", "CCM_NETWORK": 1}
         guard: dict[str, str | int] = {"CCM_GUARD": "1 /* the network wants a rate, which the envelope limits */"}
         return sender | network.constants(self.policy) | chosen | (guard if self.guards else {})
 
     def within(self) -> Iterator[str]:
-        """Yield the C code of the network, as exporting.Export.within does."""
         return network.parts(self.policy)
 
 
 def exported(policy: Policy) -> PolicyExport | GuidedExport:
-    """Return the PolicyExport or the GuidedExport of a Policy.
-
-    Raises:
-        InputError: If C code cannot express the policy.
-    """
     c_name(policy.name, "the name of the policy's file")
     if policy.envelope is None:
         return PolicyExport(policy)
@@ -151,15 +128,7 @@ def exported(policy: Policy) -> PolicyExport | GuidedExport:
 
 
 def guarded(text: str) -> GuidedExport:
-    """Return the GuidedExport of a policy whose rates an envelope limits.
-
-    Args:
-        text: `ENVELOPE:policy:FILE`, where ENVELOPE is the name or the path of an envelope.
-
-    Raises:
-        InputError: If there is no such envelope or policy, the policy acts in an envelope by itself, or C code cannot
-            express them.
-    """
+    """Return the GuidedExport of `ENVELOPE:policy:FILE`, a policy whose rates an envelope limits."""
     name, colon, file = text.partition(f":{GUARDED}:")
     if not colon or not name or not file:
         raise InputError(f"found 'guard:{shown(text)}'; expected guard:ENVELOPE:{GUARDED}:FILE")
@@ -184,10 +153,7 @@ def _guided(policy: Policy, limits: Controller) -> GuidedExport:
 
 
 def with_guarantees(file: records.PolicyFile) -> records.PolicyFile:
-    """Return a PolicyFile.
-
-    The PolicyFile has the policy's guarantees as sentences, if C code can express the policy's envelope.
-    """
+    """Return a PolicyFile with the policy's guarantees as sentences, if C code can express its envelope."""
     if envelope(file.act) is None:
         return file
     try:

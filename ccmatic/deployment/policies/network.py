@@ -19,7 +19,6 @@ MARKS = ("marked", f"marked{signal.BEFORE}")
 
 
 def constants(policy: Policy) -> dict[str, str | int]:
-    """Return the values of the constants in the C code, by name. Some values include a comment."""
     file = policy.file
     read = frozenset().union(*(formula.inputs for formula in policy.formulas))
     ecn = {} if read.isdisjoint(MARKS) else {"CCM_ECN": "1 /* the formulas read marks: the packets say so to links */"}

@@ -31,16 +31,6 @@ def write_onnx(policy: Policy, path: str | Path) -> Path:
     `scores` (n, k) of k choices. A policy with a memory has the further input `memory` (n, units), which begins with
     zeros, and the further output `next_memory`. All are float32. The metadata of the model describe the policy, as
     onnx_policy.read expects.
-
-    Args:
-        policy: The Policy.
-        path: The path of the file.
-
-    Returns:
-        The path of the file.
-
-    Raises:
-        InputError: If the package onnx is not installed, or the file cannot be written.
     """
     try:
         from onnx import TensorProto, checker, helper
@@ -72,10 +62,7 @@ def write_onnx(policy: Policy, path: str | Path) -> Path:
 
 
 class _Graph(Walker[str]):
-    """The ONNX graph nodes of a program. The walk returns the name in the graph for each value.
-
-    The argument `arrays` has the weights (inputs, outputs) and the biases, by name.
-    """
+    """The ONNX graph nodes of a program. The walk returns the name in the graph for each value."""
 
     WORLD = "ONNX operator"
 

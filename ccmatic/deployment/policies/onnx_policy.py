@@ -22,16 +22,11 @@ Affine: TypeAlias = tuple[list[list[Fraction]], list[Fraction], str]
 
 
 def has_properties(path: str | Path) -> bool:
-    """Return whether a file is an ONNX file whose metadata describe a policy.
-
-    Raises:
-        InputError: If the file has the suffix `.onnx`, and is no ONNX file.
-    """
+    """Return whether a file is an ONNX file whose metadata describe a policy."""
     return Path(path).suffix == ".onnx" and "observe" in _metadata(path)
 
 
 def properties(file: records.PolicyFile) -> dict[str, str]:
-    """Return the metadata of a policy's ONNX file."""
     kept = {name: getattr(file, name) for name in (*REQUIRED, *FURTHER)}
     kept["choices"] = json.dumps(kept["choices"]) if isinstance(file.choices, list) else ""
     return {name: str(value) for name, value in kept.items() if value != ""}
@@ -45,9 +40,6 @@ def read(path: str | Path) -> records.PolicyFile:
     The network is a chain of layers, with ReLU, tanh or a sigmoid after any of them. Factors and offsets of single
     numbers, such as a normalisation of observations, become part of the layers. A GRU may be in front of the layers.
     Then the network has a further input, the memory, which begins with zeros, and a further output, the next memory.
-
-    Raises:
-        InputError: If the network is no such chain, or the metadata are not complete.
     """
     graph, given = networks.read(path, memory=True), _metadata(path)
     missing = [name for name in REQUIRED if name not in given]

@@ -30,21 +30,13 @@ MOST_INTERVALS = 10**7
 
 
 class AttackState(NamedTuple):
-    """The state of an episode of an attack.
+    """The state of an episode of an attack."""
 
-    Attributes:
-        effect: The latest Effect, which includes the links.
-        target: The EnvironmentState of the target.
-        memory: The memory of the target's policy.
-        delays: The latest queueing delays in seconds, an array (LONG, n).
-        history: The latest observations of the adversary, an array (n, 1, k, features).
-    """
-
-    effect: Effect
+    effect: Effect  #: the latest Effect, which includes the links
     target: EnvironmentState
-    memory: Any
-    delays: Array
-    history: Array
+    memory: Any  #: the memory of the target's policy
+    delays: Array  #: the latest queueing delays in seconds, an array (LONG, n)
+    history: Array  #: the latest observations of the adversary, an array (n, 1, k, features)
 
     @property
     def interval(self) -> Array:
@@ -62,28 +54,14 @@ class Attack:
     """The environment of an adversary, with the interface of a ccmatic.learning Environment.
 
     The level determines the meaning of the actions, which are numbers from -1 to 1.
-
-    Attributes:
-        target: The Target, the sender under attack.
-        reward: The name of the reward. The reward `utilisation` (CCLab's Eqs. 4 to 7) rewards low use of the link while
-            the queueing delay is at least a threshold. The reward `naive` (CCLab's Eq. 3) is the negative of Orca's
-            reward.
-        threshold: The threshold for the queueing delay, in seconds. CCLab uses the mean delay without an adversary.
-        penalty: The cost of an interval without any delay (Eq. 6), in units of the whole link.
-        history: The number k of vectors in an observation.
-        runs: The number of episodes to play.
-        level: The level, which determines the quantity that the adversary chooses.
-
-    Raises:
-        InputError: If a value is wrong.
     """
 
-    target: Target
-    reward: str = "utilisation"
-    threshold: float = 0.0
-    penalty: float = 2.0
-    history: int = 5
-    runs: int = 30
+    target: Target  #: the Target, the sender under attack
+    reward: str = "utilisation"  #: `utilisation` (CCLab's Eqs. 4 to 7), or `naive` (Eq. 3)
+    threshold: float = 0.0  #: of the queueing delay, in seconds; in CCLab the mean delay without an adversary
+    penalty: float = 2.0  #: the cost of an interval without any delay (Eq. 6), in units of the whole link
+    history: int = 5  #: the number k of vectors in an observation
+    runs: int = 30  #: the number of episodes to play
     level: Bandwidth | LeastRtt | Jitter = field(default_factory=Bandwidth)
 
     bounds = (-1.0, 1.0)
@@ -103,7 +81,6 @@ class Attack:
 
     @property
     def options(self) -> LinkOptions:
-        """The LinkOptions of the attacked links."""
         return self.target.options
 
     @property
@@ -117,7 +94,6 @@ class Attack:
         return self.history * self.features
 
     def reset(self, key: Array, n: int) -> tuple[Links, AttackState]:
-        """Draw n links, and return the links with their first AttackState, as Environment.reset does."""
         links, target = self.target.environment.reset(key, n)
         return links, AttackState(
             effect=self.level.begin(self.options, links),
@@ -137,16 +113,7 @@ class Attack:
         return state.history.reshape(*state.history.shape[:2], self.size)
 
     def step(self, links: Links, state: AttackState, action: Array) -> tuple[AttackState, Array, Array]:
-        """Play one interval.
-
-        Args:
-            links: The Links.
-            state: The current AttackState.
-            action: The actions, an array (n, 1).
-
-        Returns:
-            The next AttackState, the observation, and the reward (n, 1).
-        """
+        """Play one interval with actions (n, 1). Return the AttackState, the observation and the reward (n, 1)."""
         state, reward, _ = self.watched(state, action)
         return state, self.observation(state), reward
 
@@ -168,13 +135,7 @@ class Attack:
         return AttackState(effect, target, memory, delays, history), reward[:, None], served
 
     def rewarded(self, used: Array, delays: Array, knowledge: Knowledge) -> Array:
-        """Return the reward, an array (n).
-
-        Args:
-            used: The used share of the link, an array (n).
-            delays: The latest queueing delays in seconds, an array (LONG, n), the latest delay first.
-            knowledge: The target's Knowledge.
-        """
+        """Return the reward (n) for the used share of the link (n), and delays (LONG, n) in s, the latest first."""
         return REWARDS[self.reward](self, used, delays, knowledge)
 
     def wanting(self, rates: Array) -> Array:
@@ -184,7 +145,6 @@ class Attack:
         return actions
 
     def totals(self, links: Links, state: AttackState) -> tuple[Array, Array, Array]:
-        """Return the totals of the target's sender, as Environment.totals does."""
         return self.target.environment.totals(state.links, state.target)
 
     def _network(self, links: Links, knowledge: Knowledge, delay: Array) -> list[Array]:

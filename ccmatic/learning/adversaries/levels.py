@@ -18,20 +18,12 @@ from ccmatic.learning.envs.capacity import MBIT, smoothed
 
 
 class Effect(NamedTuple):
-    """The effect of an adversary's action.
+    """The effect of an adversary's action."""
 
-    Attributes:
-        links: The Links for the interval.
-        rate: The rate of each link in the interval, in bytes per second, an array (n).
-        kept: A value that the level needs for the next action.
-        wrong: The factor by which each sender misjudges the smallest RTT, an array (n); None if senders measure the RTT
-            correctly.
-    """
-
-    links: Links
-    rate: Array
-    kept: Array
-    wrong: Array | None = None
+    links: Links  #: the Links for the interval
+    rate: Array  #: the rate of each link in the interval, in bytes per second, an array (n)
+    kept: Array  #: a value that the level needs for the next action
+    wrong: Array | None = None  #: the factor (n) by which senders misjudge the smallest RTT; None for 1
 
 
 @dataclass(frozen=True)
@@ -45,28 +37,15 @@ class Bandwidth:
     features, follows_links = 2, False
 
     def begin(self, options: LinkOptions, links: Links) -> Effect:
-        """Return the Effect before the first interval.
-
-        The attribute `kept` holds the latest changes of the rate, an array (window, n), with the latest change first.
-        """
+        """Return the first Effect. `kept` has the latest changes of the rate, (window, n), the latest first."""
         return Effect(links, links.capacity[0] / links.slot, jnp.zeros((options.window, len(links.slot))))
 
     def unharmed(self, key: Array, n: int) -> Array:
-        """Return the actions, (n, 1), of a link without an adversary.
-
-        These actions request each rate with equal probability.
-        """
+        """Return the actions, (n, 1), of a link without an adversary. They request each rate with equal probability."""
         return anything(key, n)
 
     def choose(self, options: LinkOptions, before: Effect, interval: Array, action: Array) -> Effect:
-        """Return the Effect of an action.
-
-        Args:
-            options: The LinkOptions.
-            before: The Effect of the previous interval.
-            interval: The number of the interval.
-            action: The actions, an array (n).
-        """
+        """Return the Effect of the actions (n) in an interval, after the Effect `before`."""
         low, high = options.rate.ends
         wanted = MBIT * (low + (action + 1) / 2 * (high - low))
         rate, changes = smoothed(before.rate, before.kept, wanted, options.budget * MBIT)
@@ -76,11 +55,7 @@ class Bandwidth:
         return Effect(links._replace(capacity=capacity), rate, changes)
 
     def observed(self, options: LinkOptions, effect: Effect) -> list[Array]:
-        """Return the quantities that an adversary observes after an Effect, each an array (n).
-
-        The quantities are the rate, and the growth that the budget still allows. Both quantities are shares of the
-        largest rate in the options.
-        """
+        """Return the rate, and the growth that the budget still allows, each as a share of the largest rate, (n)."""
         high = options.rate.ends[1]
         room = options.window * options.budget - effect.kept[:-1].sum(0) / MBIT
         return [effect.rate / MBIT / high, room / high]
@@ -91,9 +66,6 @@ class LeastRtt:
     """CCLab's feature level: the adversary falsifies the smallest RTT that a sender measures.
 
     The sender multiplies the smallest RTT by 1 + within · action, and uses this product as R_m.
-
-    Raises:
-        InputError: If `within` is not between 0 and 1.
     """
 
     within: float
@@ -104,25 +76,19 @@ class LeastRtt:
             raise InputError(f"within is {shown(self.within)}; expected a number between 0 and 1, such as 0.05")
 
     def begin(self, options: LinkOptions, links: Links) -> Effect:
-        """Return the first Effect, as Bandwidth.begin does.
-
-        Its attribute `kept` holds the last action, an array (n).
-        """
+        """Return the first Effect. `kept` has the last action (n)."""
         none = jnp.zeros(len(links.slot))
         return Effect(links, links.capacity[0] / links.slot, none, none + 1)
 
     def unharmed(self, key: Array, n: int) -> Array:
-        """Return the actions of a link without an adversary. These actions leave the RTT correct."""
         return jnp.zeros((n, 1))
 
     def choose(self, options: LinkOptions, before: Effect, interval: Array, action: Array) -> Effect:
-        """Return the Effect of an action, as Bandwidth.choose does."""
         links = before.links
         served = jax.lax.dynamic_slice_in_dim(links.capacity, interval * options.slots, options.slots)
         return Effect(links, served.mean(0) / links.slot, action, 1 + self.within * action)
 
     def observed(self, options: LinkOptions, effect: Effect) -> list[Array]:
-        """Return the quantity that an adversary observes after an Effect: the action."""
         return [effect.kept]
 
 
@@ -137,22 +103,19 @@ class Jitter:
     features, follows_links = 1, True
 
     def begin(self, options: LinkOptions, links: Links) -> Effect:
-        """Return the first Effect, as Bandwidth.begin does. Its attribute `kept` holds the share of D, an array (n)."""
+        """Return the first Effect. `kept` has the share of D (n)."""
         return Effect(links, links.capacity[0] / links.slot, jnp.zeros(len(links.slot)))
 
     def unharmed(self, key: Array, n: int) -> Array:
-        """Return the actions of a link without an adversary, for which each share of D is equally likely."""
         return anything(key, n)
 
     def choose(self, options: LinkOptions, before: Effect, interval: Array, action: Array) -> Effect:
-        """Return the Effect of an action, as Bandwidth.choose does."""
         links, share, slots = before.links, (action + 1) / 2, options.slots
         rows = jnp.broadcast_to(share, (slots, *share.shape))
         held = jax.lax.dynamic_update_slice_in_dim(links.held, rows, interval * slots, 0)
         return Effect(links._replace(held=held), before.rate, share)
 
     def observed(self, options: LinkOptions, effect: Effect) -> list[Array]:
-        """Return the quantity that an adversary observes after an Effect: the share of D."""
         return [effect.kept]
 
 

@@ -19,35 +19,18 @@ Decide: TypeAlias = Callable[[AttackState, Array, Array], Array]
 
 
 class EpisodeResults(NamedTuple):
-    """The outcome of episodes on n links.
+    """The outcome of episodes on n links."""
 
-    Attributes:
-        rates: The rates of the links in Mbit/s, an array (steps, n).
-        used: The share of these rates that senders used, an array (n).
-        delay: The mean queueing delay of acknowledged bytes in seconds, an array (n).
-        p95: The 95th percentile of this delay in seconds, an array (n).
-        lost: The lost bytes as a share of the bytes that were acknowledged or lost, an array (n).
-        held: The time for which jitter held bytes at the beginning of each interval, as a share of D, an array (steps,
-            n); None without jitter.
-    """
-
-    rates: Numbers
-    used: Numbers
-    delay: Numbers
-    p95: Numbers
-    lost: Numbers
-    held: Numbers | None = None
+    rates: Numbers  #: the rates of the links in Mbit/s, an array (steps, n)
+    used: Numbers  #: the share of these rates that senders used, an array (n)
+    delay: Numbers  #: the mean queueing delay of acknowledged bytes in seconds, an array (n)
+    p95: Numbers  #: the 95th percentile of this delay in seconds, an array (n)
+    lost: Numbers  #: the lost bytes as a share of the bytes that were acknowledged or lost, an array (n)
+    held: Numbers | None = None  #: how long jitter holds bytes, as a share of D, (steps, n); None without jitter
 
 
 def play(attack: Attack, decide: Decide, n: int, seed: int = 0) -> EpisodeResults:
-    """Play n episodes in one compiled loop.
-
-    Args:
-        attack: The Attack.
-        decide: A function that maps an AttackState, its observation and a random key to actions (n, 1).
-        n: The number of episodes.
-        seed: The seed of all random choices.
-    """
+    """Play n episodes in one compiled loop."""
 
     def episode(key: Array) -> tuple[tuple[Array, ...], Array | None]:
         links, state = attack.reset(key, n)
@@ -70,7 +53,7 @@ def play(attack: Attack, decide: Decide, n: int, seed: int = 0) -> EpisodeResult
 
 
 def _late(acked: Numbers, waited: Numbers) -> Numbers:
-    """Return the 95th percentile of the delays of each link. Each delay is weighted by its bytes."""
+    """Return the 95th percentile of the delays of each link, weighted by bytes."""
     order = np.argsort(waited, axis=0)
     by = np.cumsum(np.take_along_axis(acked, order, axis=0), axis=0)
     place = np.argmax(by >= 0.95 * by[-1], axis=0)
@@ -90,15 +73,10 @@ def following(attack: Attack, rates: ArrayLike) -> Decide:
 
 
 def worst(episodes: EpisodeResults, threshold: float) -> tuple[int, bool]:
-    """Find the episode with the lowest use of the link among the episodes whose mean delay reaches a threshold.
+    """Find the episode with the lowest use of the link among those whose mean delay reaches a threshold, in seconds.
 
-    Args:
-        episodes: The EpisodeResults.
-        threshold: The threshold for the mean queueing delay, in seconds.
-
-    Returns:
-        The number of the episode, and whether any episode reaches the threshold. If no episode does, the number is that
-        of the episode with the longest delay.
+    Return its number, and whether any episode reaches the threshold. If none does, it is the one with the longest
+    delay.
     """
     allowed = np.flatnonzero(episodes.delay >= threshold)
     if not len(allowed):

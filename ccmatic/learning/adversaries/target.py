@@ -13,38 +13,20 @@ from ccmatic.learning.envs import Environment, EnvironmentState, LinkOptions, Ro
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """A sender under attack.
+    """A sender under attack."""
 
-    Attributes:
-        name: The name of the sender.
-        environment: The Environment in which the sender acts.
-        policy: The sender's RolloutPolicy in this environment.
-    """
-
-    name: str
-    environment: Environment
-    policy: RolloutPolicy
+    name: str  #: the name of the sender
+    environment: Environment  #: the Environment in which the sender acts
+    policy: RolloutPolicy  #: the sender's RolloutPolicy in this environment
 
     @property
     def options(self) -> LinkOptions:
-        """The LinkOptions of the target's links."""
         return self.environment.options
 
     def step(
         self, links: Links, memory: Any, state: EnvironmentState, wrong: Array | None = None
     ) -> tuple[Any, EnvironmentState, SlotOutcome]:
-        """Play one interval.
-
-        Args:
-            links: The Links.
-            memory: The current memory of the sender's policy.
-            state: The current EnvironmentState.
-            wrong: The factor by which the sender misjudges the smallest RTT, as in Environment.misled. The history
-                keeps the falsified observations.
-
-        Returns:
-            The next memory, the next EnvironmentState, and the SlotOutcome of each slot.
-        """
+        """Play one interval. The history keeps what the factor `wrong` falsifies, as in Environment.misled."""
         shown = state if wrong is None else self.environment.misled(state, wrong)
         memory, action = self.policy.act(memory, links, shown, self.environment.observation(shown))
         state = state._replace(history=shown.history)
@@ -53,15 +35,7 @@ class Target:
 
 
 def target(name: str, options: LinkOptions) -> Target:
-    """Return the Target with this name.
-
-    Args:
-        name: `policy:FILE` for a trained policy, or a name as in `learning.sender`.
-        options: The LinkOptions of the target's links.
-
-    Raises:
-        InputError: If there is no such sender, or it cannot be a target.
-    """
+    """Return the Target of a name: `policy:FILE`, or a name as in `learning.sender`."""
     if options.all_flows != 1:
         raise InputError(f"{options.all_flows} flows; expected one, the target's")
     if name == "oracle":

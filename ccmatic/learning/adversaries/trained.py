@@ -33,16 +33,7 @@ LINKS = {"rate": {"low": 1, "high": 96}, "rtt": 20, "buffer": 121_250}
 
 
 def make_attack(options: Mapping[str, Any], links: Mapping[str, Any], threshold: float = 0.0) -> Attack:
-    """Return the Attack that two sections of a query define.
-
-    Args:
-        options: The section [adversary].
-        links: The section [environment], which has options of LinkOptions.
-        threshold: The threshold for the queueing delay, in seconds.
-
-    Raises:
-        InputError: If an option is unknown, missing or wrong.
-    """
+    """Return the Attack that the sections [adversary] and [environment] define. The threshold is in seconds."""
     level = _level(options)
     own = [field.name for field in fields(LinkOptions) if field.init]
     names = [name for name in own if name != "links" or level.follows_links]
@@ -85,7 +76,6 @@ class Adversary:
 
     @cached_property
     def layers(self) -> policies.Layers:
-        """The layers of the adversary's network, in the form that `policies.arrays` returns."""
         return policies.arrays(self.file.layers)
 
     def played(self) -> EpisodeResults:
@@ -104,11 +94,6 @@ class Adversary:
 
 
 def load(path: str | Path) -> Adversary:
-    """Return the Adversary that a file contains.
-
-    Raises:
-        InputError: If the file is no adversary. The message names the file.
-    """
     file = records.read_record(read_text(path), records.AdversaryFile, str(path))
     with located(str(path)):
         if not 0 <= file.threshold < 1e6:

@@ -84,19 +84,13 @@ def _traces(
 
 
 def _stem(adversary: Adversary) -> str:
-    """Return the name of an adversary's trace file, without its suffix."""
     return f"{Path(adversary.attack.target.name).stem}-{adversary.file.seed}"
 
 
 def along(name: str, options: LinkOptions, rates: NDArray[Any]) -> tuple[Attack, Decide]:
-    """Return the Attack on a sender, and a function `decide` that sets the given rates on the links.
+    """Return the Attack on a sender, and a function that sets these rates, (steps, n) in Mbit/s, on the links.
 
     The Attack allows any change of the rate, because the given rates already obey the budget.
-
-    Args:
-        name: The name of the sender.
-        options: The LinkOptions.
-        rates: The rates in Mbit/s, one after the other, an array (steps, n).
     """
     attack = Attack(target(name, replace(options, budget=options.rate.ends[1], window=1)), "naive")
     return attack, following(attack, rates)
@@ -130,12 +124,6 @@ def written(folder: Path | None, name: str, rates: NDArray[Any], options: LinkOp
     """Write the rates as a link trace, and return the path of the file; None without a folder.
 
     A packet's delivery opportunity is the end of the millisecond in which the link can serve the packet's last byte.
-
-    Args:
-        folder: The folder, or None.
-        name: The name of the file without its suffix.
-        rates: The rates in Mbit/s, one per interval.
-        options: The LinkOptions of the link.
     """
     if folder is None:
         return None

@@ -10,14 +10,6 @@ from ccmatic.learning.agents.query import Training
 
 
 def write(training: Training, file: Path, policy: records.PolicyFile, groups: Sequence[records.TrainingLine]) -> None:
-    """Write the model card of a policy beside its file, as FILE.md.
-
-    Args:
-        training: The Training.
-        file: The policy's file.
-        policy: The content of this file.
-        groups: The TrainingLines of all seeds that trained together.
-    """
     write_text(file.with_suffix(".md"), "\n".join(_lines(training, file, policy, groups)) + "\n")
 
 

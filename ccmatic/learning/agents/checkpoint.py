@@ -18,14 +18,7 @@ ABOUT, STATE = "about.json", "state/{}.npy"
 
 
 def write(path: str | Path, state: Any, about: Mapping[str, Any], curve: Sequence[records.TrainingLine]) -> None:
-    """Write the state of a training. Each array is an entry in NumPy's format.
-
-    Args:
-        path: The path of the file.
-        state: The state, a tree of arrays.
-        about: A description of the training, as JSON data.
-        curve: The TrainingLines of all episodes so far.
-    """
+    """Write the state of a training, a tree of arrays. Each array is an entry in NumPy's format."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
         archive.writestr(ABOUT, json.dumps({"about": about, "curve": [records.data(line) for line in curve]}))
@@ -37,19 +30,7 @@ def write(path: str | Path, state: Any, about: Mapping[str, Any], curve: Sequenc
 
 
 def restore(path: str | Path, state: Any, about: Mapping[str, Any]) -> tuple[Any, list[records.TrainingLine]]:
-    """Restore a training from a checkpoint.
-
-    Args:
-        path: The path of the file, which need not exist.
-        state: The state at the beginning of the training.
-        about: The description of the training.
-
-    Returns:
-        The state and the TrainingLines of all episodes so far. If there is no file, the given state and an empty list.
-
-    Raises:
-        InputError: If the file is not a checkpoint of this training.
-    """
+    """Return the stored state and the TrainingLines so far; the given state and no lines if there is no file."""
     if not Path(path).exists():
         return state, []
     try:
@@ -68,7 +49,6 @@ def restore(path: str | Path, state: Any, about: Mapping[str, Any]) -> tuple[Any
 
 
 def _array(archive: zipfile.ZipFile, number: int, like: Any) -> Any:
-    """Return an array of the file. Its shape and type have to be those of the array `like`."""
     array = np.load(io.BytesIO(archive.read(STATE.format(number))), allow_pickle=False)
     if array.shape != like.shape or array.dtype != like.dtype:
         raise ValueError("its networks have other sizes")

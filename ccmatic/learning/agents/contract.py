@@ -76,7 +76,7 @@ class Agent(ABC):
 
     @abstractmethod
     def deviation(self, state: AgentState) -> Array:
-        """Return the standard deviation of the agent's actions, by which the agent explores."""
+        """Return the standard deviation of the actions, by which the agent explores."""
 
     @abstractmethod
     def layers(self, state: AgentState) -> list[tuple[Any, Any]]:
@@ -90,17 +90,14 @@ class Agent(ABC):
         return None
 
     def actor(self, state: AgentState) -> Actor:
-        """Return the network of the policy."""
         return Actor(self.layers(state), self.cell(state))
 
 
 def require_whole(options: object, *names: str) -> None:
-    """Raise InputError unless these fields of a dataclass are whole numbers from 1 to MOST."""
     for name in names:
         if not is_whole(getattr(options, name)):
             raise InputError(f"{name} is {shown(getattr(options, name))}; expected a whole number from 1 to {MOST}")
 
 
 def is_whole(value: object, most: int = MOST) -> bool:
-    """Return whether a value is an int from 1 to a limit."""
     return type(value) is int and 1 <= value <= most

@@ -22,28 +22,15 @@ SEED = 2**32 - 1
 
 
 class Best(NamedTuple):
-    """The best policy so far on held-out links.
+    """The best policy so far on held-out links."""
 
-    Attributes:
-        reward: The mean reward of this policy on the held-out links.
-        episode: The number of the episode after which the agent had this policy.
-        actor: The network of this policy.
-    """
-
-    reward: Array
-    episode: Array
-    actor: Actor
+    reward: Array  #: the mean reward of this policy on the held-out links
+    episode: Array  #: the number of the episode after which the agent had this policy
+    actor: Actor  #: the network of this policy
 
 
 def played(training: "Training", actor: Actor, key: Array, n: int = LINKS) -> Array:
-    """Return the measures of an episode, as `Links.measures` does.
-
-    Args:
-        training: The Training, whose environment draws the links.
-        actor: The network of the policy.
-        key: The key of jax.random for the links.
-        n: The number of links.
-    """
+    """Return the measures of an episode on n links, as in Links.measures."""
     links = Links(training.environment, n)
 
     def interval(place, _):  # type: ignore[no-untyped-def]
@@ -58,11 +45,7 @@ def played(training: "Training", actor: Actor, key: Array, n: int = LINKS) -> Ar
 
 
 def edges(training: "Training") -> dict[str, float]:
-    """Return the mean rewards of the lowest and of the highest rates of an envelope on the held-out links.
-
-    Returns:
-        The rewards by the name of a field of TrainingLine. The dict is empty if the actions have no envelope.
-    """
+    """Return the mean rewards of the lowest and of the highest rates of an envelope, by field of TrainingLine."""
     environment = training.environment
     if not isinstance(environment, Environment) or environment.envelope is None:
         return {}
@@ -75,7 +58,7 @@ def edges(training: "Training") -> dict[str, float]:
 
 
 def judged(training: "Training", actor: Actor, best: Best, episode: Array) -> tuple[Best, Array]:
-    """Return the Best that considers a policy after an episode, too, and the policy's mean reward."""
+    """Return the better of a policy and the best so far, and the policy's mean reward."""
     reward = played(training, actor, jax.random.key(SEED))[0]
     now = Best(reward, episode, actor)
     return jax.tree.map(lambda new, old: jnp.where(reward > best.reward, new, old), now, best), reward

@@ -19,29 +19,20 @@ Network: TypeAlias = list[tuple[Array, Array]]
 @partial(jax.tree_util.register_dataclass, data_fields=["layers", "cell"], meta_fields=["activation"])
 @dataclass(frozen=True)
 class Actor:
-    """The network of a policy.
-
-    Attributes:
-        layers: The layers.
-        cell: The unit with memory in front of the layers; None if the layers read the observation.
-        activation: The function between the layers, a name as in a policy's file.
-    """
+    """The network of a policy."""
 
     layers: Network
-    cell: policies.Cell | None = None
-    activation: str = "tanh"
+    cell: policies.Cell | None = None  #: in front of the layers; None if they read the observation
+    activation: str = "tanh"  #: the function between the layers, a name as in a policy's file
 
     @property
     def activations(self) -> tuple[str, ...]:
-        """The function after each layer."""
         return policies.activations_of(len(self.layers), self.activation)
 
     def first_memory(self, flows: int) -> Array:
-        """Return the memory (flows, units) at the beginning of an episode."""
         return jnp.zeros((flows, self.cell.units if self.cell else 0))
 
     def remembered(self, memory: Array, seen: Array) -> Array:
-        """Return the memory after an observation."""
         return policies.remembered(self.cell, seen, memory) if self.cell else memory
 
     def outputs(self, memory: Array, seen: Array) -> Array:
@@ -50,7 +41,6 @@ class Actor:
 
 
 def begin_cell(key: Array, inputs: int, units: int) -> policies.Cell:
-    """Return a random unit with memory."""
     taken = {"update": inputs + units, "reset": inputs + units, "candidate": inputs, "recalled": units}
     keys = jax.random.split(key, len(taken))
     return policies.Cell(
@@ -64,14 +54,8 @@ def begin_cell(key: Array, inputs: int, units: int) -> policies.Cell:
 def begin(key: Array, inputs: int, layers: Sequence[int], last: float | None = None, outputs: int = 1) -> Network:
     """Return a random network.
 
-    The weights of a layer have the standard deviation 1/√inputs (LeCun's), and the biases are 0.
-
-    Args:
-        key: The key of jax.random.
-        inputs: The number of inputs.
-        layers: The number of units of each hidden layer.
-        last: The standard deviation of the last layer's weights; None for that of the other layers.
-        outputs: The number of outputs.
+    The weights of a layer have the standard deviation 1/√inputs (LeCun's), those of the last layer `last` if it is
+    given.
     """
     sizes = [inputs, *layers, outputs]
     scales = [size**-0.5 for size in sizes[:-1]]

@@ -11,14 +11,7 @@ CURVES = ("reward", "utilisation", "rtt_ms", "deviation", "held_out", "held_out_
 
 
 class Board:
-    """A listener of a training that writes a folder of event files for each seed. The steps are intervals.
-
-    Args:
-        folder: The folder, which need not exist.
-
-    Raises:
-        InputError: If tensorboardX is not installed, or the folder cannot be written.
-    """
+    """A listener of a training that writes a folder of event files for each seed. The steps are intervals."""
 
     def __init__(self, folder: str | Path) -> None:
         try:
@@ -33,7 +26,6 @@ class Board:
             raise InputError(f"cannot write: {error.strerror}", str(folder)) from None
 
     def __call__(self, line: records.TrainingLine) -> None:
-        """Write the values of an episode."""
         seed = line.seed if isinstance(line.seed, int) else 0
         if seed not in self._writers:
             # A resumed training writes a further file. TensorBoard then drops later steps of the interrupted training.
@@ -44,6 +36,5 @@ class Board:
                 self._writers[seed].add_scalar(name, value, line.intervals)
 
     def close(self) -> None:
-        """Write all values to the files."""
         for writer in self._writers.values():
             writer.close()

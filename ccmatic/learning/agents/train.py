@@ -132,11 +132,7 @@ def _train(
 
 
 def policy_file(query: str | Path | Training, out: str | Path | None, suffix: str) -> Path:
-    """Return the file of a policy, by default that of the query with another suffix.
-
-    Raises:
-        Unreadable: If its folder does not exist, or it is a folder or the query itself.
-    """
+    """Return the file of a policy, by default that of the query with another suffix."""
     name = query.name if isinstance(query, Training) else Path(query).stem
     file = Path(out or f"{name}{suffix}")
     require_folder(file)
@@ -147,7 +143,6 @@ def policy_file(query: str | Path | Training, out: str | Path | None, suffix: st
 
 
 def _with(path: str | Path, ending: str) -> Path:
-    """Return a path whose name has this ending before its suffix."""
     path = Path(path)
     return path.with_name(f"{path.stem}{ending}{path.suffix}")
 
@@ -216,7 +211,6 @@ def _lines(
     measured: NDArray[Any],
     judged: Mapping[str, Any],
 ) -> Iterator[records.TrainingLine]:
-    """Yield the TrainingLine of each seed."""
     intervals = number * training.environment.options.steps * training.links.flows
     for place, seed in enumerate(seeds):
         reward, utilisation, rtt, deviation = (round(float(value), 4) for value in measured[place])
@@ -301,16 +295,11 @@ def sweep(
 
 
 def is_sweep(file: str | Path) -> bool:
-    """Return whether a TOML file describes a sweep. Raise InputError if it cannot be read."""
     return SECTION in load_toml(file)[0]
 
 
 def _trainings(file: str | Path) -> list[tuple[dict[str, Any], Training]]:
-    """Return each training of a sweep, with its own values by names such as `agent.gamma`.
-
-    Raises:
-        InputError: If the section [sweep] or one of the trainings is wrong.
-    """
+    """Return each training of a sweep, with its own values by names such as `agent.gamma`."""
     sections, text = load_toml(file)
     lists = _lists(sections.pop(SECTION, None), file, text)
     trainings = []
@@ -324,7 +313,6 @@ def _trainings(file: str | Path) -> list[tuple[dict[str, Any], Training]]:
 
 
 def _lists(section: Any, file: str | Path, text: str) -> dict[str, list[Any]]:
-    """Return the lists of values, by names such as `agent.gamma`."""
     lists = {}
     for name, part in section.items() if isinstance(section, dict) else ():
         if name not in KNOWN or not isinstance(part, dict):
@@ -342,7 +330,6 @@ def _lists(section: Any, file: str | Path, text: str) -> dict[str, list[Any]]:
 
 
 def _swept(training: Training, values: Mapping[str, Any], files: Sequence[Path]) -> records.SweepLine:
-    """Return the SweepLine of a finished training."""
     best = [_best(training, file) for file in files]
     return records.SweepLine(
         values=dict(values),

@@ -96,11 +96,7 @@ def _require_player(who: str | Learner, suites: Sequence[Suite]) -> None:
 
 
 def _entries(out: str | Path | None) -> str:
-    """Return the lines of a leaderboard, which need not exist yet.
-
-    Raises:
-        InputError: If the file has another line, or there is no folder for it.
-    """
+    """Return the checked lines of a leaderboard, which need not exist yet."""
     if out is None:
         return ""
     if not Path(out).exists():
@@ -114,16 +110,7 @@ def _entries(out: str | Path | None) -> str:
 
 
 def measure(benchmark: Benchmark, suite: Suite, who: str | Learner) -> records.BenchLine:
-    """Return the measures of a player on the held-out links of a suite.
-
-    Args:
-        benchmark: The Benchmark.
-        suite: One of its suites.
-        who: The name of a player, or a Learner.
-
-    Raises:
-        InputError: If there is no such player, it cannot play on these links, or an action is not finite.
-    """
+    """Return the measures of a player on the held-out links of a suite."""
     options = suite.link_options
     key = jax.random.fold_in(jax.random.key(benchmark.seed), list(benchmark.suites).index(suite.name))
     if isinstance(who, Learner):
@@ -139,7 +126,6 @@ def measure(benchmark: Benchmark, suite: Suite, who: str | Learner) -> records.B
 def _interval(
     environment: Environment, links: Links, state: EnvironmentState, sums: Sums, actions: Array
 ) -> tuple[EnvironmentState, Sums]:
-    """Play an interval."""
     state, _, _ = environment.step(links, state, actions)
     now = state.knowledge.now
     acked = now.acked[0]
@@ -177,11 +163,6 @@ def _stepwise(environment: Environment, learner: Learner, key: Array, n: int) ->
 
 
 def _actions(learner: Learner, observations: NDArray[Any]) -> NDArray[np.float32]:
-    """Return the actions (n, 1) of a learner for observations (n, size).
-
-    Raises:
-        InputError: If they are not n finite numbers.
-    """
     given, n = learner.decide(observations), len(observations)
     try:
         actions = np.asarray(given, np.float32)

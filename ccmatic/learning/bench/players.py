@@ -28,24 +28,13 @@ EDGES = {"low": -1.0, "high": 1.0}
 
 @dataclass(frozen=True)
 class Learner:
-    """A policy of any library.
+    """A policy of any library."""
 
-    Attributes:
-        name: The name in the leaderboard.
-        decide: A function from observations (n, size) to actions (n), both arrays of NumPy.
-        task: The options `observe`, `act`, `reward`, `history` and `delay` of its environment.
-    """
-
-    name: str
-    decide: Callable[[NDArray[Any]], NDArray[Any]]
-    task: dict[str, Any] = field(default_factory=dict)
+    name: str  #: the name in the leaderboard
+    decide: Callable[[NDArray[Any]], NDArray[Any]]  #: from observations (n, size) to actions (n)
+    task: dict[str, Any] = field(default_factory=dict)  #: the options TASK of its environment
 
     def environment(self, options: LinkOptions) -> Environment:
-        """Return the Environment in which the learner acts.
-
-        Raises:
-            InputError: If the task has another option, or a wrong value.
-        """
         for name in self.task:
             if name not in TASK:
                 raise InputError(f"unknown option '{shown(name)}' in the task of {self.name}; {suggest(name, TASK)}")
@@ -54,17 +43,7 @@ class Learner:
 
 
 def player(name: str, options: LinkOptions) -> tuple[Environment, RolloutPolicy]:
-    """Return the Environment of a player, and its RolloutPolicy there.
-
-    Args:
-        name: `policy:FILE` for a trained policy; `envelope:NAME:low` or `envelope:NAME:high` for an edge of an
-            envelope; `guard:NAME:SENDER` or `guard:NAME:policy:FILE` for a sender or a policy whose rates an envelope
-            limits; or a name as in `learning.sender`.
-        options: The LinkOptions.
-
-    Raises:
-        InputError: If there is no such player, or it cannot play on these links.
-    """
+    """Return the Environment of a player (docs/reference/bench.md), and its RolloutPolicy there."""
     word, _, rest = name.partition(":")
     if word == "policy":
         return trained(policies.load(rest), options)

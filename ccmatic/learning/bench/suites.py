@@ -16,60 +16,30 @@ KEYS = ("name", "seed", "links", "baselines", "every", "suites")
 
 @dataclass(frozen=True)
 class Suite:
-    """A suite of links.
-
-    Attributes:
-        name: The name of the suite.
-        options: The options of its links, which also make environments for training.
-    """
-
     name: str
-    options: dict[str, Any]
+    options: dict[str, Any]  #: the options of its links, which also make environments for training
 
     @property
     def link_options(self) -> LinkOptions:
-        """The LinkOptions of the held-out links."""
         return LinkOptions(**self.options)
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A benchmark.
-
-    Attributes:
-        name: The name of the benchmark, with its version.
-        seed: The seed of the held-out links.
-        links: The number of held-out links in each suite.
-        baselines: The names of the baselines.
-        suites: The suites by name.
-    """
-
-    name: str
-    seed: int
-    links: int
-    baselines: tuple[str, ...]
+    name: str  #: the name of the benchmark, with its version
+    seed: int  #: the seed of the held-out links
+    links: int  #: the number of held-out links in each suite
+    baselines: tuple[str, ...]  #: the names of the baselines
     suites: dict[str, Suite]
 
     def suite(self, name: str) -> Suite:
-        """Return a suite by name.
-
-        Raises:
-            InputError: If there is no such suite.
-        """
         if name not in self.suites:
             raise InputError(f"unknown suite '{shown(name)}'; {suggest(name, self.suites)}")
         return self.suites[name]
 
 
 def load(file: str | Path | None = None) -> Benchmark:
-    """Return the Benchmark of a file.
-
-    Args:
-        file: The TOML file, or the name of a shipped benchmark. None for the default benchmark.
-
-    Raises:
-        InputError: If the file is no benchmark.
-    """
+    """Return the Benchmark of a TOML file or of a shipped name; None for the default."""
     name = definitions.chosen(SHIPPED, "DEFAULT") if file is None else str(file)
     path = Path(definitions.find_file([SHIPPED], name, ".toml"))
     content, _ = load_toml(path)

@@ -19,31 +19,17 @@ from ccmatic.base import InputError, shown
 
 @dataclass(frozen=True)
 class ActionRule:
-    """The rule for the actions of one flow.
-
-    Attributes:
-        bounds: The smallest and the largest action.
-        choices: The actions of a discrete choice; empty if every number within the bounds is an action.
-    """
-
-    bounds: tuple[float, float]
-    choices: tuple[float, ...] = ()
+    bounds: tuple[float, float]  #: the smallest and the largest action
+    choices: tuple[float, ...] = ()  #: empty if every number within the bounds is an action
 
     @cached_property
     def space(self) -> "Space[Any]":
-        """The space of one flow's actions: a Box with one number, or a Discrete."""
         return Discrete(len(self.choices)) if self.choices else Box(*self.bounds, (1,), np.float32)
 
     def spaces(self, n: int) -> "Space[Any]":
-        """Return the space of the actions of n flows."""
         return MultiDiscrete([len(self.choices)] * n) if self.choices else batch_space(self.space, n)
 
     def one(self, given: object) -> float:
-        """Return the action of one flow.
-
-        Raises:
-            InputError: If the rule refuses the action.
-        """
         # This path serves most calls. It costs a tenth of the general path.
         if not self.choices and type(given) is np.ndarray and given.shape == (1,) and given.dtype.kind == "f":
             number = float(given[0])
@@ -53,11 +39,7 @@ class ActionRule:
         return float(self.checked(given, () if self.choices else (1,)).item())
 
     def many(self, given: object, n: int) -> NDArray[np.float32]:
-        """Return the actions of n links as an array (n, 1).
-
-        Raises:
-            InputError: If the rule refuses an action.
-        """
+        """Return the actions of n links, (n, 1)."""
         return np.asarray(self.checked(given, (n,) if self.choices else (n, 1)), np.float32).reshape(n, 1)
 
     def checked(self, given: object, shape: tuple[int, ...]) -> NDArray[np.float64]:

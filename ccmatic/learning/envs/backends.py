@@ -43,16 +43,6 @@ class Fluid(SimulatorBackEnd, Generic[State]):
     """The links of an Environment in the compiled fluid simulator."""
 
     def __init__(self, environment: Learnable[State], n: int = 1, device: str | None = None) -> None:
-        """Compile the environment.
-
-        Args:
-            environment: The Environment, or another Learnable.
-            n: The number of links.
-            device: The device of JAX, such as `cpu` or `gpu`. None for JAX's default.
-
-        Raises:
-            InputError: If JAX has no such device.
-        """
         self.environment, self.n = environment, n
         self._given, self._device = device, find_device(device)
         self._reset = jax.jit(partial(environment.reset, n=n))
@@ -60,25 +50,19 @@ class Fluid(SimulatorBackEnd, Generic[State]):
         self._observe = jax.jit(environment.observation)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the arguments from which pickle makes the back end again."""
         return Fluid, (self.environment, self.n, self._given)
 
     def reset(self, seed: int | Sequence[int]) -> tuple[Links, State, Array]:
-        """Begin an episode.
+        """Begin an episode. With a seed for each link, a link does not depend on the number of other links.
 
-        Args:
-            seed: The seed of all random choices in the episode, or a seed for each link. With a seed for
-                each link, a link does not depend on the number of other links.
-
-        Returns:
-            The Links, the EnvironmentState, and the observation (n, f, size).
+        Return the Links, the EnvironmentState, and the observation (n, f, size).
         """
         key = jax.random.key(seed) if isinstance(seed, int) else _keys(np.asarray(seed, np.uint32))
         links, state = self._reset(key if self._device is None else jax.device_put(key, self._device))
         return links, state, self._observe(state)
 
     def step(self, links: Links, state: State, action: ArrayLike) -> tuple[State, Array, Array]:
-        """Play one interval, as Environment.step does. The caller must not use the given EnvironmentState again."""
+        """Play one interval. The caller must not use the given EnvironmentState again."""
         after: tuple[State, Array, Array] = self._step(links, state, jnp.asarray(action, jnp.float32))
         return after
 
@@ -87,11 +71,6 @@ _keys = jax.jit(jax.vmap(jax.random.key))
 
 
 def find_device(name: str | None) -> jax.Device | None:
-    """Return the device of JAX with this name, such as `cpu`; None for the default device.
-
-    Raises:
-        InputError: If JAX has no such device.
-    """
     try:
         return None if name is None else jax.devices(name)[0]
     except RuntimeError:
@@ -102,13 +81,9 @@ def find_device(name: str | None) -> jax.Device | None:
 class Packets(SimulatorBackEnd):
     """The back end that simulates one link packet by packet. This back end has the interface of `Fluid`.
 
-    Background flows have the same senders as in `Fluid`; they read measurements of packets. A step of the simulation is
-    a monitor interval. R_m and additional jitter delay packets behind the bottleneck. A constant link
-    rate is rounded to whole packets per interval. A changing link rate is rounded to multiples of a twelfth of the
+    A step of the simulation is a monitor interval. R_m and additional jitter delay packets behind the bottleneck. A
+    constant link rate is rounded to whole packets per interval, and a changing rate to multiples of a twelfth of the
     highest rate.
-
-    Raises:
-        InputError: If links are neither constant nor changing, or flows have an R_m each.
     """
 
     def __init__(self, environment: Environment) -> None:
@@ -126,7 +101,6 @@ class Packets(SimulatorBackEnd):
         self._observe, self._latest = jax.jit(environment.observation), jax.jit(environment.latest)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the arguments from which pickle makes the back end again, without a running episode."""
         return Packets, (self.environment,)
 
     def reset(self, seed: int) -> tuple[Links, EnvironmentState, Array]:
@@ -138,7 +112,6 @@ class Packets(SimulatorBackEnd):
         return links, state, self._observe(state)
 
     def step(self, links: Links, state: EnvironmentState, action: ArrayLike) -> tuple[EnvironmentState, Array, Array]:
-        """Play one interval, as Fluid.step does."""
         state = self._act(links, state, jnp.asarray(action, jnp.float32))
         before = jax.tree.map(np.asarray, self._latest(state))
         now = self._send(np.asarray(state.rate)[:, 0], int(state.interval), before)
@@ -209,12 +182,8 @@ class _Flow:
     ) -> Interval:
         """Return the flow's Interval, in numbers.
 
-        Args:
-            observed: The flow's simulation.Observation.
-            sent: The number of packets sent, and how many of them were lost at random.
-            packet: The bytes of a packet.
-            seconds: The length of an interval.
-            before: `rtt`, `rtt_end` and `out` of the previous Interval.
+        `sent` has the packets that were sent, and how many of them were lost at random. `before` has `rtt`, `rtt_end`
+        and `out` of the previous Interval.
         """
         count, unlucky = sent
         rtt, rtt_end, out = before

@@ -27,41 +27,24 @@ State = TypeVar("State")
 
 
 class Learnable(Protocol[State]):
-    """The interface that `Fluid` can play: an Environment, or for example an attack on a sender.
-
-    The type parameter State is the type of an episode's state.
-    """
+    """What `Fluid` can play: an Environment, or an attack on a sender. State is the type of the state of an episode."""
 
     @property
-    def options(self) -> LinkOptions:
-        """The LinkOptions of the links."""
-        ...
+    def options(self) -> LinkOptions: ...
 
     @property
-    def bounds(self) -> tuple[float, float]:
-        """The smallest and the largest action."""
-        ...
+    def bounds(self) -> tuple[float, float]: ...
 
     @property
-    def size(self) -> int:
-        """The number of elements in one flow's observation."""
-        ...
+    def size(self) -> int: ...
 
-    def reset(self, key: Array, n: int) -> tuple[Links, State]:
-        """Begin an episode, as Environment.reset does."""
-        ...
+    def reset(self, key: Array, n: int) -> tuple[Links, State]: ...
 
-    def observation(self, state: State) -> Array:
-        """Return the observation, as Environment.observation does."""
-        ...
+    def observation(self, state: State) -> Array: ...
 
-    def step(self, links: Links, state: State, action: Array) -> tuple[State, Array, Array]:
-        """Play one interval, as Environment.step does."""
-        ...
+    def step(self, links: Links, state: State, action: Array) -> tuple[State, Array, Array]: ...
 
-    def totals(self, links: Links, state: State) -> tuple[Array, Array, Array]:
-        """Return totals, as Environment.totals does."""
-        ...
+    def totals(self, links: Links, state: State) -> tuple[Array, Array, Array]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,12 +110,11 @@ class Environment:
         return tuple(signal.load(kind, name) for kind, name in names.items())
 
     def formula(self, kind: str) -> signal.Signal | None:
-        """Return the Signal for `observe`, `reward` or `act`; None if no formula defines it."""
         return next((formula for formula in self.formulas if formula.kind == kind), None)
 
     @property
     def warning(self) -> str | None:
-        """The measured exploit of the reward, as a sentence; None without one."""
+        """The measured exploit of the reward, as a sentence."""
         reward = self.formula("reward")
         return f"reward '{reward.name}': {reward.warning}" if reward and reward.warning else None
 
@@ -177,12 +159,10 @@ class Environment:
 
     @cached_property
     def background(self) -> tuple[RolloutPolicy, ...]:
-        """The RolloutPolicy of each background flow."""
         return tuple(sender_of_rates(name, self.options) for name in self.options.beside)
 
     @cached_property
     def link(self) -> ModuleType:
-        """The module fluid.py of the model that describes the behaviour of the links."""
         return load_fluid(self.options.network)
 
     @property
@@ -192,7 +172,6 @@ class Environment:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The smallest and the largest action."""
         if self.envelope:
             return -1.0, 1.0
         if isinstance(self.act, functions.ActionFunction):
@@ -202,16 +181,12 @@ class Environment:
         return bounds
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the arguments from which pickle makes the environment again."""
         return Environment, tuple(getattr(self, part.name) for part in fields(self))
 
     def reset(self, key: Array, n: int, ranges: Ranges | None = None) -> tuple[Links, EnvironmentState]:
-        """Draw links, and return the links with their first EnvironmentState.
+        """Draw n links, and return them with their first EnvironmentState.
 
-        Args:
-            key: The key of jax.random for all random choices, or an array (n) with a key for each link.
-            n: The number of links.
-            ranges: Ranges from which to draw the links, as in LinkOptions.draw. They may be traced.
+        The key may be an array (n) with a key for each link. The ranges, as in LinkOptions.draw, may be traced.
         """
         links, rate = self.options.draw(key, n, ranges)
         key = key if key.ndim == 0 else key[0]
@@ -237,35 +212,24 @@ class Environment:
         return links.of_flows(0, self.options.flows)
 
     def _beside(self, links: Links, place: int) -> Links:
-        """Return the Links of a background flow."""
         return links.of_flows(self.options.flows + place, self.options.flows + place + 1)
 
     def _first(self, links: Links, place: int) -> BackgroundState:
-        """Return the first BackgroundState of a background flow."""
         own = self._beside(links, place)
         knowledge = signals.first(self.seconds(own), own.rtt * own.slot, links.packet, signal.shared_memory())
         return BackgroundState(self.background[place].begin(own), knowledge)
 
     def seconds(self, links: Links) -> Array:
-        """Return the length of an interval in seconds, for each flow of the links: an array of the shape of R_m."""
+        """Return the length of an interval in seconds, of the shape of R_m."""
         return jnp.broadcast_to(links.slot * self.options.slots, links.rtt.shape)
 
     def observation(self, state: EnvironmentState) -> Array:
-        """Return the observation of an EnvironmentState, as an array (n, f, size)."""
+        """Return the observation (n, f, size)."""
         vectors = state.history[:, :, : self.history]
         return vectors.reshape(*vectors.shape[:2], self.size)
 
     def step(self, links: Links, state: EnvironmentState, action: Array) -> tuple[EnvironmentState, Array, Array]:
-        """Play one interval.
-
-        Args:
-            links: The Links.
-            state: The current EnvironmentState.
-            action: The actions, an array (n, f).
-
-        Returns:
-            The next EnvironmentState, the observation (n, f, size), and the reward (n, f).
-        """
+        """Play one interval with actions (n, f). Return the state, observations (n, f, size) and rewards (n, f)."""
         return self.watched(links, state, action)[:3]
 
     def watched(
@@ -278,12 +242,7 @@ class Environment:
         return state, self.observation(state), reward, outcomes
 
     def totals(self, links: Links, state: EnvironmentState) -> tuple[Array, Array, Array]:
-        """Return three totals of the last interval over all flows and links.
-
-        Returns:
-            The acknowledged bytes, the bytes that the links could serve, and the sum of the RTTs of all acknowledged
-            bytes, in seconds.
-        """
+        """Return the acknowledged bytes of an interval, those that links could serve, and bytes times RTT in s."""
         slots = self.options.slots
         served = jax.lax.dynamic_slice_in_dim(links.capacity, (state.interval - 1) * slots, slots)
         now = state.knowledge.now
@@ -328,7 +287,6 @@ class Environment:
         return jnp.clip(rate, links.packet / (links.slot * self.options.slots), most / links.slot)
 
     def _sender_acts(self, links: Links, state: EnvironmentState, place: int) -> tuple[BackgroundState, Array]:
-        """Return the BackgroundState of a background flow after its decision, and its rate (1, n)."""
         memory, knowledge = state.background[place]
         own = self._beside(links, place)
         number = self.options.flows + place
@@ -337,11 +295,9 @@ class Environment:
         return BackgroundState(memory, knowledge), jnp.where(rate.T > 0, self._limited(links, rate.T), 0)
 
     def send(self, links: Links, state: EnvironmentState) -> tuple[Any, signals.Interval, SlotOutcome]:
-        """Let the senders send for an interval at the rates of an EnvironmentState.
+        """Let the senders send for an interval at the rates of a state.
 
-        Returns:
-            The queues after the interval, the measured signals.Interval of all flows, and the SlotOutcome of each slot,
-            with slots as the first axis.
+        Return the queues after it, the measured Interval of all flows, and the SlotOutcome of each slot (first axis).
         """
         before, slots = self.latest(state), self.options.slots
         queues, end, outcomes = state.queues, before.rtt_end, []
@@ -366,18 +322,12 @@ class Environment:
         return queues, now, every
 
     def latest(self, state: EnvironmentState) -> signals.Interval:
-        """Return the latest Interval of all flows, as arrays (f + background flows, n)."""
         rows = [state.knowledge.now, *(flow.knowledge.now for flow in state.background)]
         together: signals.Interval = jax.tree.map(lambda *each: jnp.concatenate(each), *rows)
         return together
 
     def learn(self, state: EnvironmentState, now: signals.Interval) -> tuple[EnvironmentState, Array]:
-        """Return the EnvironmentState after an interval, and the reward (n, f).
-
-        Args:
-            state: The EnvironmentState during the interval, except that its queues are those after the interval.
-            now: The measured Interval of all flows.
-        """
+        """Return the state after an interval, and rewards (n, f). The given state has the queues after it."""
         flows = self.options.flows
 
         def of(first: int, end: int) -> signals.Interval:
@@ -410,7 +360,7 @@ class Environment:
         return state._replace(knowledge=knowledge, history=history, wrong=wrong)
 
     def _outcome(self, knowledge: signals.Knowledge) -> tuple[Array, Array]:
-        """Return the reward (f, n) for a Knowledge, and the latest vector of observations (n, f, 1, features)."""
+        """Return the reward (f, n), and the latest vector of observations (n, f, 1, features)."""
         reward = self.reward(knowledge) if callable(self.reward) else knowledge.value(self._formula("reward").term)
         if callable(self.observe):
             vector = self.observe(knowledge)

@@ -26,19 +26,11 @@ FLOWS, LINKS = 2, 3
 
 @dataclass(frozen=True)
 class ActionFunction:
-    """A formula of actions.
+    """A formula of actions."""
 
-    Attributes:
-        rate: A function that maps a signals.Knowledge and the last rates, in bytes per second, to the rates of the next
-            interval. `knowledge.action` has the actions. All are arrays (f, n).
-        bounds: The smallest and the largest action.
-
-    Raises:
-        InputError: If the bounds are no pair of finite numbers in ascending order, or `rate` is no function.
-    """
-
+    #: from a Knowledge and the last rates (bytes/s) to the next rates, all (f, n)
     rate: Callable[[signals.Knowledge, Array], Array]
-    bounds: tuple[float, float]
+    bounds: tuple[float, float]  #: the smallest and the largest action
 
     def __post_init__(self) -> None:
         if not isinstance(self.bounds, list | tuple) or len(self.bounds) != 2:
@@ -52,11 +44,7 @@ class ActionFunction:
 
 
 def observed(function: Function) -> int:
-    """Return the number of elements in a vector of an observation.
-
-    Raises:
-        InputError: If the function does not return an array (f, n, elements) of numbers.
-    """
+    """Return the number of elements in a vector of an observation, (f, n, elements)."""
     shape = _shape(function, "observe")
     if len(shape) != 3 or shape[:2] != (FLOWS, LINKS) or not shape[2]:
         raise InputError(f"observe {_named(function)} returns {_text(shape)}; expected (flows, links, numbers)")

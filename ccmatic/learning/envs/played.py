@@ -21,28 +21,16 @@ MEASURES = {"throughput_mbit": ("throughput", 1 / MBIT), "rtt_ms": ("rtt", 1000.
 
 
 class Outcome(NamedTuple):
-    """The outcome of an interval, or the beginning of an episode.
+    """The outcome of an interval, or the beginning of an episode."""
 
-    Attributes:
-        observation: The observations, an array (n, f, size).
-        reward: The rewards, an array (n, f); zeros at the beginning.
-        measures: The measurements by name, arrays (n, f).
-        interval: The number of finished intervals.
-    """
-
-    observation: NDArray[np.float32]
-    reward: NDArray[Any]
-    measures: dict[str, NDArray[Any]]
-    interval: int
+    observation: NDArray[np.float32]  #: the observations, an array (n, f, size)
+    reward: NDArray[Any]  #: the rewards, an array (n, f); zeros at the beginning
+    measures: dict[str, NDArray[Any]]  #: the measurements by name, arrays (n, f)
+    interval: int  #: the number of finished intervals
 
 
 class Player(Protocol):
-    """Plays the episodes of n links.
-
-    Attributes:
-        faults: The reasons why the last episode is invalid; None if the back end has no faults, or an episode runs.
-        is_kept: Whether pickle keeps a running episode.
-    """
+    """Plays the episodes of n links."""
 
     @property
     def is_kept(self) -> bool: ...
@@ -58,9 +46,7 @@ class Player(Protocol):
         """Play an interval. The actions are an array (n, f), and obey the rule of actions."""
         ...
 
-    def close(self) -> None:
-        """Free all resources."""
-        ...
+    def close(self) -> None: ...
 
 
 class Played:
@@ -78,23 +64,19 @@ class Played:
 
     @property
     def faults(self) -> list[str] | None:
-        """The faults of the back end, as in Player."""
         faults: list[str] | None = self._backend.faults
         return faults
 
     def reset(self, seeds: Sequence[int]) -> Outcome:
-        """Begin an episode, as Player.reset does."""
         given = seeds if isinstance(self._backend, Fluid) else seeds[0]
         self.links, self._state, observation = self._backend.reset(given)
         return self._outcome(observation, np.zeros(observation.shape[:2], np.float32))
 
     def step(self, actions: NDArray[np.float32]) -> Outcome:
-        """Play an interval, as Player.step does."""
         self._state, observation, reward = self._backend.step(self.links, self._state, actions)
         return self._outcome(observation, finite("reward", reward))
 
     def close(self) -> None:
-        """Close the back end."""
         self._backend.close()
 
     def _outcome(self, observation: Array, reward: NDArray[Any]) -> Outcome:
@@ -103,7 +85,6 @@ class Played:
         return Outcome(finite("observation", observation), reward, values, int(self._state.interval))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state for pickling."""
         kept = {"_backend": self._backend}
         if self.is_kept and hasattr(self, "links"):
             kept["episode"] = jax.tree.map(np.asarray, jax.tree.leaves((self.links, self._state)))
@@ -128,21 +109,17 @@ class Several:
 
     @property
     def faults(self) -> list[str] | None:
-        """The faults of all links; None if no Player has any."""
         faults = [player.faults for player in self._players]
         known = [each for each in faults if each is not None]
         return [fault for each in known for fault in each] if known else None
 
     def reset(self, seeds: Sequence[int]) -> Outcome:
-        """Begin an episode on each link, as Player.reset does."""
         return _together([player.reset([seed]) for player, seed in zip(self._players, seeds, strict=True)])
 
     def step(self, actions: NDArray[np.float32]) -> Outcome:
-        """Play an interval on each link, as Player.step does."""
         return _together([player.step(action[None]) for player, action in zip(self._players, actions, strict=True)])
 
     def close(self) -> None:
-        """Close all Players."""
         for player in self._players:
             player.close()
 
@@ -164,15 +141,6 @@ def measured(knowledge: Knowledge) -> tuple[Array, ...]:
 
 
 def finite(name: str, given: Any) -> NDArray[Any]:
-    """Return numbers as a NumPy array.
-
-    Args:
-        name: The noun for the numbers in messages: `observation` or `reward`.
-        given: The numbers, as an array.
-
-    Raises:
-        InputError: If a number is infinite or NaN.
-    """
     numbers: NDArray[Any] = np.asarray(given)
     if not np.isfinite(numbers).all():
         raise InputError(f"the {name} is {numbers[~np.isfinite(numbers)][0]}; expected finite numbers")

@@ -32,15 +32,9 @@ def sender(name: str, environment: Environment) -> RolloutPolicy:
 def trained(
     policy: policies.Policy, options: LinkOptions, guard: str | None = None
 ) -> tuple[Environment, RolloutPolicy]:
-    """Return the Environment of a trained policy, and the policy's RolloutPolicy in this Environment.
+    """Return the Environment of a trained policy, and the policy's RolloutPolicy there.
 
-    The observations, actions and rewards in this Environment are those of the policy's training. The Environment clips
-    actions as in the training.
-
-    Args:
-        policy: The policies.Policy.
-        options: The LinkOptions of the Environment.
-        guard: The envelope that limits the rates of the policy, as in Environment.
+    Observations, actions and rewards are those of the policy's training; a guard limits the rates, as in Environment.
     """
     learned = {name: getattr(policy.file, name) for name in ("observe", "act", "reward", "history", "delay")}
     environment = Environment(options, **learned, guard=guard)

@@ -24,32 +24,17 @@ from ccmatic.questions import query as queries
 
 
 class Episode(NamedTuple):
-    """A recorded episode on n links.
-
-    Attributes:
-        links: The Links.
-        knowledge: The signals.Knowledge after each interval. The first axis is the interval.
-        reward: The reward after each interval, an array (steps, n, f).
-        seen: The SlotOutcome of each slot. The first axis is the slot.
-        model: The network model of the links.
-    """
+    """A recorded episode on n links."""
 
     links: Links
-    knowledge: signals.Knowledge
-    reward: jax.Array
-    seen: SlotOutcome
-    model: Model
+    knowledge: signals.Knowledge  #: the signals.Knowledge after each interval. The first axis is the interval
+    reward: jax.Array  #: the reward after each interval, an array (steps, n, f)
+    seen: SlotOutcome  #: the SlotOutcome of each slot. The first axis is the slot
+    model: Model  #: the network model of the links
 
 
 def rollout(environment: Environment, policy: RolloutPolicy, key: Array, n: int) -> Episode:
-    """Play an Episode on n links in one compiled loop.
-
-    Args:
-        environment: The Environment.
-        policy: The RolloutPolicy.
-        key: The key of jax.random for all random choices.
-        n: The number of links.
-    """
+    """Play an Episode on n links in one compiled loop. The key of jax.random determines all random choices."""
 
     def play(key: Array) -> tuple[Any, ...]:
         links, state = environment.reset(key, n)
@@ -74,34 +59,17 @@ def rollout(environment: Environment, policy: RolloutPolicy, key: Array, n: int)
 
 @dataclass(frozen=True)
 class LawCheck:
-    """The result of checking an Episode against laws.
-
-    Attributes:
-        windows: The number of checked windows.
-        broken: The number of violations of each law, by the law's name. The dict should be empty.
-    """
-
     windows: int
-    broken: Counter[str]
+    broken: Counter[str]  #: the number of violations of each law, by the law's name. The dict should be empty
 
 
 def lawful(episode: Episode, windows: int = 20, horizon: int = 10, seed: int = 0) -> LawCheck:
-    """Check random windows of an Episode against every law of a model.
+    """Check random windows of an Episode, of `horizon` slots each, against every law of a model.
 
     The model is that of the links, with their jitter rounded up to slots. The model of drop-tail links without jitter
     is `ideal`. All flows together count as one sender. Randomly lost bytes count as not sent, unless the model bounds
     these losses. Throughout a checked window, the link has a constant rate. The link also had this rate while the bytes
-    that arrive in the window were on their way.
-
-    Args:
-        episode: The Episode.
-        windows: The largest number of windows to check.
-        horizon: The number of slots in a window.
-        seed: The seed for the choice of windows.
-
-    Raises:
-        InputError: If the episode has no window that can be checked. An example is a link with an exported schedule,
-            whose tokens wait.
+    that arrive in the window were on their way. A link with an exported schedule has no such window: its tokens wait.
     """
     rng = np.random.default_rng(seed)
     broken: Counter[str] = Counter()

@@ -11,39 +11,22 @@ from ccmatic.learning.envs import signals
 
 
 class BackgroundState(NamedTuple):
-    """The state of a background flow.
+    """The state of a background flow."""
 
-    Attributes:
-        memory: The memory of the flow's RolloutPolicy.
-        knowledge: The signals.Knowledge of the flow's sender, with arrays (1, n).
-    """
-
-    memory: Any
-    knowledge: signals.Knowledge
+    memory: Any  #: the memory of the flow's RolloutPolicy
+    knowledge: signals.Knowledge  #: the signals.Knowledge of the flow's sender, with arrays (1, n)
 
 
 class EnvironmentState(NamedTuple):
-    """The state of an episode. Flows that learn come first, and f counts them; background flows follow.
+    """The state of an episode. Flows that learn come first, and f counts them; background flows follow."""
 
-    Attributes:
-        interval: The number of finished intervals.
-        rate: The rate of each flow for the next interval, in bytes per second, an array (f + background flows, n). An
-            action may change it.
-        queues: The queues of the links.
-        knowledge: The signals.Knowledge of the senders that learn.
-        history: The latest observation vectors, an array (n, f, k + d, features), the latest vector last.
-        wrong: The factor by which senders misjudge the smallest RTT, an array (n). The value is None if senders measure
-            the RTT correctly.
-        background: The BackgroundState of each background flow.
-    """
-
-    interval: Array
-    rate: Array
-    queues: Any
-    knowledge: signals.Knowledge
-    history: Array
-    wrong: Array | None = None
-    background: tuple[BackgroundState, ...] = ()
+    interval: Array  #: the number of finished intervals
+    rate: Array  #: of each flow for the next interval, in bytes per second, (f + background flows, n)
+    queues: Any  #: the queues of the links
+    knowledge: signals.Knowledge  #: the signals.Knowledge of the senders that learn
+    history: Array  #: the latest observation vectors, an array (n, f, k + d, features), the latest vector last
+    wrong: Array | None = None  #: the factor (n) by which senders misjudge the smallest RTT; None for 1
+    background: tuple[BackgroundState, ...] = ()  #: the BackgroundState of each background flow
 
 
 #: A function that maps a policy's memory, Links, an EnvironmentState and its observation to the next memory and the
@@ -53,16 +36,10 @@ Act: TypeAlias = Callable[[Any, Links, EnvironmentState, Array], tuple[Any, Arra
 
 @dataclass(frozen=True)
 class RolloutPolicy:
-    """A policy for whole episodes.
+    """A policy for whole episodes."""
 
-    Attributes:
-        begin: A function that maps Links to the policy's first memory. A memory consists of arrays.
-        act: A function that maps the memory, Links, an EnvironmentState and its observation to the next memory and the
-            actions (n, f).
-    """
-
-    begin: Callable[[Links], Any]
-    act: Act
+    begin: Callable[[Links], Any]  #: from Links to the policy's first memory, which consists of arrays
+    act: Act  #: also returns the actions (n, f)
 
 
 def stateless(decide: Callable[[Array], Array]) -> RolloutPolicy:

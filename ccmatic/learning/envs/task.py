@@ -19,12 +19,7 @@ from ccmatic.learning.envs.state import EnvironmentState
 
 
 class TaskState(NamedTuple):
-    """The state of a running episode on one link.
-
-    Attributes:
-        links: The Links, with one link.
-        state: The EnvironmentState.
-    """
+    """The state of a running episode on one link."""
 
     links: Links
     state: EnvironmentState
@@ -32,14 +27,7 @@ class TaskState(NamedTuple):
 
 @dataclass(frozen=True)
 class Task:
-    """An Environment with one flow, as pure functions of one link.
-
-    Attributes:
-        environment: The Environment.
-
-    Raises:
-        InputError: If the environment has several flows.
-    """
+    """An Environment with one flow, as pure functions of one link."""
 
     environment: Environment
 

@@ -29,40 +29,25 @@ STEPS = 6
 
 
 class Round(NamedTuple):
-    """A round of the loop, for reports.
-
-    Attributes:
-        number: The number of the round, from 1 on.
-        reward: The mean reward of its last generation.
-        proofs: The outcome for each claim, up to the first that is not proved.
-        violation: The execution that breaks a claim; None if no execution was found.
-    """
+    """A round of the loop, for reports."""
 
     number: int
-    reward: float
-    proofs: tuple[Enclosed, ...]
-    violation: Trace | None
+    reward: float  #: the mean reward of its last generation
+    proofs: tuple[Enclosed, ...]  #: the outcome for each claim, up to the first that is not proved
+    violation: Trace | None  #: the execution that breaks a claim; None if no execution was found
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a training.
+    """The outcome of a training."""
 
-    Attributes:
-        file: The ONNX file of the network.
-        weights: The rounded weights (inputs, outputs) of each layer.
-        proofs: The outcomes of the last round.
-        rounds: The rounds.
-    """
-
-    file: Path
-    weights: list[NDArray[np.float32]]
-    proofs: tuple[Enclosed, ...]
+    file: Path  #: the ONNX file of the network
+    weights: list[NDArray[np.float32]]  #: the rounded weights (inputs, outputs) of each layer
+    proofs: tuple[Enclosed, ...]  #: the outcomes of the last round
     rounds: tuple[Round, ...]
 
     @property
     def is_proved(self) -> bool:
-        """Whether all claims are proved."""
         return all(proof.answer is Answer.PROVED for proof in self.proofs)
 
 
@@ -111,15 +96,6 @@ def train(
 
     The file has the network of the last round. If all claims are proved, the folder of the file has the proofs, and the
     metadata of the file names them.
-
-    Args:
-        training: The training.
-        seed: The seed of all random choices.
-        out: The ONNX file.
-        listener: A function that receives each Round.
-
-    Raises:
-        InputError: If a file cannot be written, or if the network does not fit the claims.
     """
     weights, rounds = network.begin(training.layers, seed), list[Round]()
     out, query = Path(out), training.query()

@@ -68,12 +68,7 @@ def played(
 ) -> tuple[Array, Array]:
     """Return the mean reward of an episode, and the mean distance of the rates from the guard, in units of C_L.
 
-    Args:
-        environment: The Environment, whose actions are rates.
-        decide: The function that returns the rates, in units of C_L, for beliefs.
-        key: The key of jax.random for the links.
-        n: The number of links.
-        guard: The lowest and the highest rate in units of C_L, each for no delay and for a delay; None for no guard.
+    `decide` maps beliefs to rates in units of C_L.
     """
     options = environment.options
     links, state = environment.reset(key, n)

@@ -17,13 +17,7 @@ AROUND = {
 
 
 def sources(target, export, header):
-    """Return the texts of a target's files, except NAME.h, by the names of the files.
-
-    Args:
-        export: The Export or StatefulExport.
-        target: `udp` or `bpf`.
-        header: The text of NAME.h.
-    """
+    """Return the texts of a target's files, except NAME.h, by the names of the files."""
     name, texts = export.name, {file: _read_source(file) for file in _FILES[target]}
     if target == "bpf":
         program, *included = export.kernel_program

@@ -20,23 +20,13 @@ class Batch(NamedTuple):
     """Intervals of flows. Every array begins with the axes (intervals, flows).
 
     The intervals of a policy with a memory are consecutive. Otherwise the first axis has the length 1.
-
-    Attributes:
-        seen: The observations.
-        memory: The memory of the policy before it saw the observation.
-        recalled: The memory afterwards.
-        action: The action, or the place of a choice.
-        log: The logarithm of its probability (density).
-        value: The value.
-        returned: The return.
-        advantage: The advantage.
     """
 
-    seen: Array
-    memory: Array
-    recalled: Array
-    action: Array
-    log: Array
+    seen: Array  #: the observations
+    memory: Array  #: the memory of the policy before it saw the observation
+    recalled: Array  #: the memory afterwards
+    action: Array  #: the action, or the place of a choice
+    log: Array  #: the logarithm of its probability (density)
     value: Array
     returned: Array
     advantage: Array
@@ -45,11 +35,7 @@ class Batch(NamedTuple):
 def advantages(rewards: Array, values: Array, last: Array, gamma: float) -> Array:
     """Return the advantages (intervals, flows) by generalised advantage estimation.
 
-    Args:
-        rewards: The rewards (intervals, flows).
-        values: The values (intervals, flows), in the unit of rewards.
-        last: The values after the last interval (flows).
-        gamma: The discount factor.
+    Rewards and values are (intervals, flows), in the unit of rewards. `last` has the values after the last interval.
     """
 
     def back(carry: tuple[Array, Array], now: tuple[Array, Array]) -> tuple[tuple[Array, Array], Array]:

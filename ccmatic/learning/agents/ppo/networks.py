@@ -11,17 +11,11 @@ from ccmatic.learning.agents.networks import Actor, Network
 
 
 class Networks(NamedTuple):
-    """What PPO learns.
+    """What PPO learns."""
 
-    Attributes:
-        policy: The network of the mean action, or of a score for each choice.
-        value: The network of the value. Its inputs are the observation and then the memory of the policy.
-        log_deviation: The logarithm of the standard deviation of actions; None for choices.
-    """
-
-    policy: Actor
-    value: Network
-    log_deviation: Array | None
+    policy: Actor  #: the network of the mean action, or of a score for each choice
+    value: Network  #: the network of the value. Its inputs are the observation and then the memory of the policy
+    log_deviation: Array | None  #: the logarithm of the standard deviation of actions; None for choices
 
 
 def sampled(networks: Networks, outputs: Array, key: Array) -> Array:

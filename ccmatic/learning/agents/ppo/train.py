@@ -25,25 +25,13 @@ NORM, LEAST_DEVIATION = 0.5, 0.01
 
 @dataclass(frozen=True)
 class Options:
-    """The options that only PPO has.
-
-    Attributes:
-        rollout: The number of intervals between updates.
-        epochs: The number of passes of an update over these intervals.
-        batches: The number of batches into which an update divides these intervals.
-        initial: The file of the initial policy; None for a random policy.
-        memory: The number of units of a GRU in front of the layers; 0 for a policy without memory.
-        activation: The function between the layers of the policy, `tanh` or `relu`. Value networks have tanh.
-        normalise: Whether the networks see observations relative to their running mean and standard deviation. A
-            policy's file has them in its first layer.
-    """
-
-    rollout: int = 25
-    epochs: int = 4
-    batches: int = 4
-    initial: str | None = None
-    memory: int = 0
-    activation: str = "tanh"
+    rollout: int = 25  #: the number of intervals between updates
+    epochs: int = 4  #: the number of passes of an update over these intervals
+    batches: int = 4  #: the number of batches into which an update divides these intervals
+    initial: str | None = None  #: the file of the initial policy; None for a random policy
+    memory: int = 0  #: the number of units of a GRU in front of the layers; 0 for a policy without memory
+    activation: str = "tanh"  #: of the policy, `tanh` or `relu`; value networks have tanh
+    #: whether networks see observations by running mean and deviation (in a policy's first layer)
     normalise: bool = False
 
     def __post_init__(self) -> None:
@@ -69,7 +57,6 @@ class Scale(NamedTuple):
 
     @property
     def deviation(self) -> Array:
-        """The standard deviation."""
         return jnp.sqrt(self.variance) + 1e-8
 
     def including(self, values: Array) -> "Scale":
@@ -81,21 +68,13 @@ class Scale(NamedTuple):
 
 
 class State(NamedTuple):
-    """The state of the agent.
-
-    Attributes:
-        networks: The networks.
-        adam: Adam's state.
-        scale: The Scale of returns.
-        seen: The Scale of observations.
-        deviation: The standard deviation of actions in the last rollout.
-    """
+    """The state of the agent."""
 
     networks: Networks
-    adam: optax.OptState
+    adam: optax.OptState  #: Adam's state
     scale: Scale
-    seen: Scale
-    deviation: Array
+    seen: Scale  #: the Scale of observations
+    deviation: Array  #: the standard deviation of actions in the last rollout
 
 
 class Noted(NamedTuple):
@@ -129,11 +108,7 @@ class Agent(contract.Agent):
 
     @classmethod
     def check(cls, training: "Training") -> None:
-        """Raise InputError if a Training does not suit PPO.
-
-        An episode must consist of whole rollouts. Every recorded interval must count. The initial policy must fit the
-        environment.
-        """
+        """Check that an episode has whole rollouts, so that each interval counts, and that the initial policy fits."""
         section, own, steps = training.agent, training.agent.options, training.environment.options.steps
         recorded = steps - training.lag
         if recorded < own.rollout or recorded % own.rollout:
@@ -151,7 +126,6 @@ class Agent(contract.Agent):
         self.adam = optax.chain(optax.clip_by_global_norm(NORM), optax.adam(training.agent.learning_rate, eps=1e-8))
 
     def begin(self, key: Array) -> State:
-        """Return the first state, as Agent describes."""
         section, size = self.training.agent, self.training.environment.size
         units, choices = section.options.memory, self.training.choices
         one, two = jax.random.split(key)
@@ -168,7 +142,6 @@ class Agent(contract.Agent):
         return State(networks, self.adam.init(networks), returns, seen, jnp.float32(self.training.deviation))
 
     def learn(self, state: State, links: Array, key: Array) -> tuple[State, Played]:
-        """Play an episode as rollouts, and learn from each of them, as Agent describes."""
         training, own = self.training, self.training.agent.options
         first, key = jax.random.split(key)
         played, seen = training.links.begin(links)
@@ -196,7 +169,6 @@ class Agent(contract.Agent):
         return state, place.played
 
     def _normalised(self, state: State, seen: Array) -> Array:
-        """Return observations as the networks read them."""
         if not self.training.agent.options.normalise:
             return seen
         return (seen - state.seen.mean) / _deviation(state.seen)
@@ -226,12 +198,10 @@ class Agent(contract.Agent):
         return jax.lax.scan(interval, place, keys)
 
     def _meant(self, action: Array) -> Array:
-        """Return the actions of places of choices."""
         choices = self.training.choices
         return jnp.asarray(choices, jnp.float32)[action.astype(jnp.int32)] if choices else action
 
     def _update(self, state: State, noted: Noted, rewards: Array, following: Array, key: Array) -> State:
-        """Return the state after an update on a rollout."""
         networks, adam, scale, *_ = state
         values, last = (scale.mean + scale.deviation * v for v in (noted.value, output(networks.value, following)))
         advantage = advantages(rewards, values, last, self.training.agent.gamma)
@@ -261,18 +231,15 @@ class Agent(contract.Agent):
         return orders.reshape(own.epochs * own.batches, -1)
 
     def deviation(self, state: State) -> Array:
-        """Return the standard deviation of actions, which the agent has learned."""
         return state.deviation
 
     def layers(self, state: State) -> Network:
-        """Return the layers of the policy, as Agent describes."""
         policy = state.networks.policy
         if policy.cell:
             return policy.layers
         return [self._of_observations(state, *policy.layers[0]), *policy.layers[1:]]
 
     def cell(self, state: State) -> policies.Cell | None:
-        """Return the unit with memory, as Agent describes."""
         cell = state.networks.policy.cell
         if cell is None:
             return None
@@ -280,7 +247,6 @@ class Agent(contract.Agent):
         return cell._replace(**gates)
 
     def actor(self, state: State) -> Actor:
-        """Return the network of the policy, as Agent describes."""
         return replace(super().actor(state), activation=self.training.agent.options.activation)
 
     def _of_observations(self, state: State, weights: Array, bias: Array) -> tuple[Array, Array]:
@@ -301,10 +267,7 @@ def _deviation(scale: Scale) -> Array:
 
 
 def _initial(training: "Training") -> policies.Policy:
-    """Return a training's initial policy.
-
-    Raise InputError if its observations or actions differ from the training's.
-    """
+    """Return a training's initial policy, whose observations and actions have to be the training's."""
     if training.attacks:
         raise InputError("initial is for policies; expected none, because an adversary begins at random")
     file = training.agent.options.initial

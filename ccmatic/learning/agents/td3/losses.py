@@ -35,16 +35,7 @@ def worth(critic: Network, seen: Array, action: Array) -> Array:
 def target(
     policy: Network, critics: tuple[Network, Network], batch: Transitions, most: float, gamma: float, key: Array
 ) -> Array:
-    """Return the values that the critics should have for a batch.
-
-    Args:
-        policy: The target policy.
-        critics: The target critics.
-        batch: The Transitions.
-        most: The largest action.
-        gamma: The discount factor.
-        key: The key of jax.random for the noise on actions.
-    """
+    """Return the values that the critics should have for a batch, by the target policy and the target critics."""
     noise = jax.random.normal(key, batch.action.shape) * SMOOTHING[0] * most
     limit = SMOOTHING[1] * most
     action = jnp.clip(act(policy, batch.following, most) + jnp.clip(noise, -limit, limit), -most, most)
@@ -53,11 +44,9 @@ def target(
 
 
 def critics_loss(critics: tuple[Network, Network], batch: Transitions, wanted: Array) -> Array:
-    """Return the sum of both critics' mean squared errors."""
     errors = [worth(critic, batch.seen, batch.action) - wanted for critic in critics]
     return sum(((error**2).mean() for error in errors), jnp.float32(0))
 
 
 def policy_loss(policy: Network, critic: Network, batch: Transitions, most: float) -> Array:
-    """Return the negative mean value of the policy's actions."""
     return -worth(critic, batch.seen, act(policy, batch.seen, most)).mean()

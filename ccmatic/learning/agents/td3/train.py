@@ -26,18 +26,9 @@ FOLLOW, CRITICS_PER_POLICY = 0.005, 2
 
 @dataclass(frozen=True)
 class Options:
-    """The options that only TD3 has.
-
-    Attributes:
-        updates: The number of updates at the end of an episode.
-        batch: The number of intervals in one update, counted over all links.
-        memory: The number of intervals per link that the memory keeps. An update draws its intervals from these latest
-            intervals.
-    """
-
-    updates: int = 100
-    batch: int = 256
-    memory: int = 500
+    updates: int = 100  #: the number of updates at the end of an episode
+    batch: int = 256  #: the number of intervals in one update, counted over all links
+    memory: int = 500  #: the latest intervals per link from which updates draw
 
     def __post_init__(self) -> None:
         contract.require_whole(self, "updates", "batch", "memory")
@@ -51,26 +42,16 @@ class Networks(NamedTuple):
 
 
 class State(NamedTuple):
-    """The state of the agent.
-
-    Attributes:
-        learned: The learned networks.
-        slow: The target networks, which follow the learned networks.
-        adam: Adam's state for the policy, and for the critics.
-        memory: The latest transitions (intervals, flows).
-        received: The number of intervals that the memory has received so far.
-    """
+    """The state of the agent."""
 
     learned: Networks
-    slow: Networks
-    adam: tuple[optax.OptState, optax.OptState]
-    memory: Transitions
-    received: Array
+    slow: Networks  #: the target networks, which follow the learned networks
+    adam: tuple[optax.OptState, optax.OptState]  #: Adam's state for the policy, and for the critics
+    memory: Transitions  #: the latest transitions (intervals, flows)
+    received: Array  #: the number of intervals that the memory has received so far
 
 
 class Agent(contract.Agent):
-    """TD3 as an Agent."""
-
     Options = Options
 
     def __init__(self, training: "Training") -> None:
@@ -80,7 +61,6 @@ class Agent(contract.Agent):
         self.most = training.environment.bounds[1]
 
     def begin(self, key: Array) -> State:
-        """Return the first state, as Agent describes."""
         section, size, flows = self.training.agent, self.training.environment.size, self.training.links.flows
         one, two, three = jax.random.split(key, 3)
         policy = begin(one, size, section.layers, last=0.01)
@@ -96,7 +76,6 @@ class Agent(contract.Agent):
         )
 
     def learn(self, state: State, links: Array, key: Array) -> tuple[State, Played]:
-        """Play an episode, remember it, and learn from the memory, as Agent describes."""
         acting, learning = jax.random.split(key)
         played, transitions = self._play(state.learned.policy, links, acting)
         state = self._remember(state, transitions)
@@ -136,7 +115,6 @@ class Agent(contract.Agent):
         return state._replace(memory=memory, received=state.received + count)
 
     def _update(self, state: State, number: Array, key: Array) -> State:
-        """Return the state after one update on a random batch."""
         training, (learned, slow, adam, memory, received) = self.training, state
         drawing, smoothing = jax.random.split(key)
         own = training.agent.options
@@ -157,11 +135,10 @@ class Agent(contract.Agent):
         return State(after, slow, (first, second), memory, received)
 
     def deviation(self, state: State) -> Array:
-        """Return the standard deviation of actions that the query sets."""
         return jnp.asarray(self.training.deviation, jnp.float32)
 
     def layers(self, state: State) -> Network:
-        """Return the layers as Agent describes, plus a fixed last layer, which multiplies the tanh's output."""
+        """Return the layers, and a fixed last layer, which multiplies the tanh's output."""
         return [*state.learned.policy, (jnp.full((1, 1), self.most), jnp.zeros(1))]
 
 
