@@ -35,8 +35,8 @@ import numpy as np
 from benchmarks.lib import cells
 from benchmarks.studies.solver_adversary import BEGIN, STEPS, as_it_runs, begun, follow, learned, play, solved
 from ccmatic.deployment.emulation import run
-from ccmatic.deployment.emulation.exported import Udp
 from ccmatic.deployment.emulation.flows import FlowRequest
+from ccmatic.deployment.emulation.kinds import Udp
 from ccmatic.deployment.emulation.link import OWN, Link
 from ccmatic.deployment.exporting import header
 from ccmatic.networks.trace_export import Holds

@@ -1,7 +1,6 @@
 """The figures of an evaluation: a summary (as Figure 9), every run (Figures 15, 16), and convergence (18, 19)."""
 
-from ccmatic.evaluation.bounds import bounds
-from ccmatic.evaluation.runs import BETWEEN, SECONDS
+from ccmatic.evaluation.runs import BETWEEN, SECONDS, bounds
 from ccmatic.networks import traces
 from ccmatic.networks.traces import QUIET
 from ccmatic.records import ABSENT

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from ccmatic.base import InputError
 from ccmatic.deployment import exporting
 from ccmatic.deployment.emulation import is_flow, request
-from ccmatic.evaluation import bounds, figures, runs
+from ccmatic.evaluation import figures, runs
 from ccmatic.networks import traces
 
 
@@ -27,12 +27,12 @@ class Grid:
 
     def __iter__(self):
         for row in self._evaluation.complete(self._senders, self._scenarios, *self._where):
-            yield replace(row, outside=list(bounds.broken(row)))
+            yield replace(row, outside=list(runs.broken(row)))
 
     @property
     def is_outside(self):
         """Whether any run in the folder breaks its proved bounds."""
-        return any(any(bounds.broken(row)) for row in self._evaluation.rows)
+        return any(any(runs.broken(row)) for row in self._evaluation.rows)
 
     def draw(self):
         """Draw the figures of all runs in the folder and return their files."""

@@ -12,8 +12,7 @@ from ccmatic.base.errors import InputError
 from ccmatic.cli.commands import cli
 from ccmatic.deployment.emulation import pipeline
 from ccmatic.evaluation import figures, runs
-from ccmatic.evaluation.bounds import bounds, broken
-from ccmatic.evaluation.runs import Evaluation, Scenario
+from ccmatic.evaluation.runs import Evaluation, Scenario, bounds, broken
 from ccmatic.networks.traces.trace import Trace
 from support.json_schemas import validate
 from support.machine import needs_bpf, needs_compiler, on_time

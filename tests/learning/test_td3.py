@@ -13,8 +13,8 @@ import jax.numpy as jnp
 from ccmatic.base import InputError
 from ccmatic.deployment import policies
 from ccmatic.learning import agents
-from ccmatic.learning.agents.links import Links
-from ccmatic.learning.agents.td3.losses import Transitions
+from ccmatic.learning.agents.algorithms.td3 import Transitions
+from ccmatic.learning.agents.contract import Links
 from support.training import cut_off, resumed
 
 TINY = """\

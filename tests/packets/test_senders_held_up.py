@@ -15,7 +15,7 @@ from ccmatic.base import definitions
 from ccmatic.contracts import load_definition
 from ccmatic.deployment.emulation import beliefs, kinds, link, machine, run
 from ccmatic.deployment.emulation.flows import Log
-from ccmatic.deployment.emulation.turns import Hold
+from ccmatic.deployment.emulation.run import Hold
 from support.emulations import in_time
 from support.machine import needs_compiler
 from support.sampling import each_nth

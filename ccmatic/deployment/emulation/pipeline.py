@@ -1,8 +1,9 @@
-"""The pipeline from the texts of a link and its flows to the measures of a run."""
+"""The pipeline from the texts of a link and its flows to the measures of a run, and to its files."""
 
 from collections.abc import Sequence
 from fractions import Fraction
 from io import BytesIO
+from itertools import pairwise
 from math import inf
 from pathlib import Path
 
@@ -13,9 +14,9 @@ from ccmatic import questions, records
 from ccmatic.base import InputError, counted, definitions, shown, writable_folder, write_bytes, write_text
 from ccmatic.contracts import Model, load_definition
 from ccmatic.deployment.emulation import link as links
-from ccmatic.deployment.emulation import mm_log, picture, replay
+from ccmatic.deployment.emulation import picture, replay
 from ccmatic.deployment.emulation.kinds import timetable, with_competitors
-from ccmatic.deployment.emulation.link import ENDLESS, SECOND
+from ccmatic.deployment.emulation.link import ENDLESS, MS, SECOND
 from ccmatic.deployment.emulation.machine import require
 from ccmatic.deployment.emulation.measures import measures, warm_up
 from ccmatic.deployment.emulation.monitor import Monitor
@@ -227,4 +228,50 @@ def _keep(folder, emulation, result):
     np.save(content, emulation.log, allow_pickle=False)
     write_bytes(folder / "packets.npy", content.getvalue())
     write_text(folder / "measures.json", records.line(result) + "\n")
-    write_text(folder / "link.log", mm_log.text(emulation))
+    write_text(folder / "link.log", link_log(emulation))
+
+
+def link_log(emulation):
+    """Return a run's log in the format of mahimahi's mm-link, for readers such as `mm-delay-graph` and `ccmatic fit`.
+
+    - `MS + BYTES`: a packet arrives.
+    - `MS d 1 BYTES`, after the line of a packet's arrival: the link drops this packet.
+    - `MS - BYTES DELAY`: a packet leaves after a delay of DELAY ms.
+    - `MS # BYTES`: the link could carry this many bytes.
+
+    Bytes are counted with the headers of IP. Because mm-link has no propagation delay, a packet leaves one propagation
+    delay before its release. Times are rounded down to ms.
+    """
+    events = sorted([*_capacity(emulation), *_packets(emulation)], key=lambda event: event[:2])
+    head = ["# mahimahi mm-link (ccmatic emulate)", f"# queue: {_queue(emulation.link)}", "# base timestamp: 0"]
+    return "\n".join([*head, *(f"{now // MS} {event}" for now, _, event in events)]) + "\n"
+
+
+#: The order of events that happen at the same instant, as in mm-link.
+CAPACITY, DEPARTURE, ARRIVAL = range(3)
+
+
+def _queue(link):
+    return "infinite" if link.buffer == ENDLESS else f"droptail [bytes={link.buffer}]"
+
+
+def _capacity(emulation):
+    """Yield, for each ms in which the link could carry bytes, the number of these bytes."""
+    instants = range(0, emulation.duration + 1, MS)
+    carried = [emulation.link.capacity(0, now) // (8 * SECOND) for now in instants]
+    for now, (before, after) in zip(instants[1:], pairwise(carried), strict=True):
+        if after > before:
+            yield now, CAPACITY, f"# {after - before}"
+
+
+def _packets(emulation):
+    rows = emulation.log[["arrival", "released", "size", "lost"]].tolist()
+    for (now, released, size, lost), delay in zip(
+        rows, emulation.link.propagations(emulation.log).tolist(), strict=True
+    ):
+        yield now, ARRIVAL, f"+ {size}"
+        if lost:
+            yield now, ARRIVAL, f"d 1 {size}"
+        if released >= 0:
+            left = released - delay
+            yield left, DEPARTURE, f"- {size} {left // MS - now // MS}"

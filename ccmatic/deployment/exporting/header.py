@@ -10,8 +10,7 @@ from ccmatic.base import CONSTANTS, InputError, c_name, counted, definitions, ex
 from ccmatic.contracts import is_bound, load_definition
 from ccmatic.controllers import Controller
 from ccmatic.deployment.exporting import stateful
-from ccmatic.deployment.exporting.parts import constants, no_fractions, power, title
-from ccmatic.deployment.exporting.targets import AROUND
+from ccmatic.deployment.exporting.targets import AROUND, constants, no_fractions, power, title
 from ccmatic.proving import guarantees
 from ccmatic.worlds.c import LARGEST_BELIEF, Decision, window_functions
 from ccmatic.worlds.runtime import shipped

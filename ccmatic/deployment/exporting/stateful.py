@@ -8,7 +8,7 @@ from math import ceil, floor
 from ccmatic.base import CONSTANTS, RATE, InputError, c_comment, c_name, definitions, syntax_tree
 from ccmatic.contracts import Buffer, execution
 from ccmatic.controllers import Stateful, load
-from ccmatic.deployment.exporting.parts import constants, no_fractions, title
+from ccmatic.deployment.exporting.targets import constants, no_fractions, title
 from ccmatic.language import Name
 from ccmatic.logic import isolated
 from ccmatic.worlds.c import LARGEST_KEPT, LINE_RATE, LONGEST_DELAY, ONE, Update

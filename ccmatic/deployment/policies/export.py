@@ -4,22 +4,119 @@ If the policy acts in an envelope, the header contains the envelope's sender, an
 rates.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from pathlib import Path
 from typing import NoReturn
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from ccmatic import records
 from ccmatic.base import InputError, c_name, definitions, shown, writable_folder
 from ccmatic.controllers import Controller, signal
 from ccmatic.deployment import exporting
-from ccmatic.deployment.policies import network
-from ccmatic.deployment.policies.onnx_file import write_onnx
-from ccmatic.deployment.policies.policy import PROVED_HORIZON, Policy, envelope, is_policy, load
+from ccmatic.deployment.policies import formulas
+from ccmatic.deployment.policies.onnx_policy import write_onnx
+from ccmatic.deployment.policies.policy import PROVED_HORIZON, Layers, Policy, envelope, is_policy, load
+from ccmatic.deployment.policies.program import OBSERVATION, Cell, program, recurrent, widened
+from ccmatic.language import Tree
+from ccmatic.worlds.c import float_function, float_literal
 from ccmatic.worlds.runtime import shipped
+
+#: The measurements of marks.
+MARKS = ("marked", f"marked{signal.BEFORE}")
+
+
+def _network_constants(policy: Policy) -> dict[str, str | int]:
+    file = policy.file
+    read = frozenset().union(*(formula.inputs for formula in policy.formulas))
+    ecn = {} if read.isdisjoint(MARKS) else {"CCM_ECN": "1 /* the formulas read marks: the packets say so to links */"}
+    memory = {} if policy.cell is None else {"CCM_MEMORY": f"{policy.cell.units} /* numbers in the network's memory */"}
+    return {
+        "CCM_HISTORY": f"{file.history} /* intervals in an observation */",
+        "CCM_DELAY": f"{file.delay} /* latest intervals that it leaves out */",
+        "CCM_FEATURES": f"{policy.formulas[0].size} /* its numbers for each interval */",
+        "CCM_REGISTERS": f"{sum(map(len, policy.memory)) or 1} /* numbers that the formulas store */",
+        "CCM_LEAST_ACTION": float_literal(policy.bounds[0]),
+        "CCM_MOST_ACTION": float_literal(policy.bounds[1]),
+        **ecn,
+        **memory,
+    }
+
+
+def _network_parts(policy: Policy) -> Iterator[str]:
+    """Yield the C texts that define `ccm_network` and its observations: `struct ccm_watch` and its functions."""
+    yield shipped("floats.h")
+    yield shipped("measured.h")
+    yield from formulas.parts(policy.memory, policy.formulas)
+    if policy.cell is not None:
+        yield float_function("ccm_memory_of", _exact_cell(policy.cell), OBSERVATION)
+        yield _RECALLING
+    yield float_function("ccm_network_of", _exact(policy.layers, policy.activations), OBSERVATION)
+    yield _choosing(policy.choices) if policy.choices else _NETWORK
+    yield shipped("watch.h")
+
+
+_NETWORK = """/* The action for an observation. It is 0 if sums leave the range of floats and give no number. */
+static inline float ccm_network(const float *x)
+{
+    float action[1];
+
+    ccm_network_of(x, action);
+    return isnan(action[0]) ? 0 : action[0];
+}
+"""
+
+
+_RECALLING = """/* Update the memory with an observation. The network reads the memory in place of the observation. */
+static inline void ccm_recall(const float *x, float *memory)
+{
+    float in[CCM_HISTORY * CCM_FEATURES + CCM_MEMORY];
+
+    memcpy(in, x, CCM_HISTORY * CCM_FEATURES * sizeof *in);
+    memcpy(in + CCM_HISTORY * CCM_FEATURES, memory, CCM_MEMORY * sizeof *in);
+    ccm_memory_of(in, memory);
+}
+"""
+
+
+def _choosing(choices: Sequence[float]) -> str:
+    """Return the C function that takes the first of the actions with the highest score."""
+    numbers = ", ".join(map(float_literal, choices))
+    return f"""/* The action with the highest score for an observation. A score that is no number is the highest. */
+static inline float ccm_network(const float *x)
+{{
+    static const float choices[] = {{{numbers}}};
+    float scores[{len(choices)}];
+    unsigned best = 0;
+
+    ccm_network_of(x, scores);
+    for (unsigned i = 1; i < {len(choices)}; i++)
+        if (scores[i] > scores[best] || (isnan(scores[i]) && !isnan(scores[best])))
+            best = i;
+    return choices[best];
+}}
+"""
+
+
+def _exact(layers: Layers, activations: Sequence[str]) -> Tree:
+    """Return the program of a network with these weights, (inputs, outputs), biases and activations."""
+    return program([(tuple(map(_row, weights.T)), _row(bias)) for weights, bias in layers], activations)
+
+
+def _exact_cell(cell: Cell) -> Tree:
+    """Return the program of a unit with these weights and biases."""
+    parts = widened(cell, np.concatenate, np.zeros)
+    exact = {name: (tuple(map(_row, weights.T)), _row(bias)) for name, (weights, bias) in parts.items()}
+    return recurrent(len(cell.candidate[0]), cell.units, exact.__getitem__)
+
+
+def _row(numbers: NDArray[np.float32]) -> tuple[Fraction, ...]:
+    return tuple(Fraction(float(number)) for number in numbers)
+
 
 #: The word for policies inside a guard.
 GUARDED = "policy"
@@ -43,13 +140,13 @@ class PolicyExport:
         about = f"{self.policy.file.observe} observations"
         text = [exporting.title(self.name, about, self.policy.about)]
         text += [exporting.constants(self.name, self._values())]
-        text += [shipped("arithmetic.h"), *network.parts(self.policy)]
+        text += [shipped("arithmetic.h"), *_network_parts(self.policy)]
         text += [shipped(f"{name}.h") for name in ("policy", "step", "counted")]
         return "\n".join([*text, "#endif\n"])
 
     def _values(self) -> dict[str, str | int]:
         interval = self.policy.interval
-        return network.constants(self.policy) | {
+        return _network_constants(self.policy) | {
             "CCM_INTERVAL_NUMERATOR": f"{interval.numerator} /* an interval in R_m */",
             "CCM_INTERVAL_DENOMINATOR": interval.denominator,
             "CCM_ENVELOPE": "0 /* the policy leaves no choice of rates */",
@@ -114,10 +211,10 @@ class GuidedExport(exporting.Export):
         sender: dict[str, str | int] = super().constants
         chosen: dict[str, str | int] = {"CCM_ENVELOPE": "0 /* the network chooses the rate */", "CCM_NETWORK": 1}
         guard: dict[str, str | int] = {"CCM_GUARD": "1 /* the network wants a rate, which the envelope limits */"}
-        return sender | network.constants(self.policy) | chosen | (guard if self.guards else {})
+        return sender | _network_constants(self.policy) | chosen | (guard if self.guards else {})
 
     def within(self) -> Iterator[str]:
-        return network.parts(self.policy)
+        return _network_parts(self.policy)
 
 
 def exported(policy: Policy) -> PolicyExport | GuidedExport:

@@ -11,11 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ccmatic.base import InputError, writable_folder, write_text
-from ccmatic.learning.adversaries.attack import Attack
-from ccmatic.learning.adversaries.levels import Bandwidth
-from ccmatic.learning.adversaries.played import Decide, EpisodeResults, baseline, following, play
-from ccmatic.learning.adversaries.target import target
-from ccmatic.learning.adversaries.trained import Adversary, load
+from ccmatic.learning.adversaries.attack import Attack, Bandwidth, target
+from ccmatic.learning.adversaries.trained import Adversary, Decide, EpisodeResults, baseline, following, load, play
 from ccmatic.learning.envs import LinkOptions
 from ccmatic.learning.envs.capacity import MBIT
 from ccmatic.networks.trace_export import OPPORTUNITY

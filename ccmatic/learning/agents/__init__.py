@@ -10,8 +10,7 @@ try:
 except ImportError as error:
     raise InputError(f"{error.name} is not installed; pip install 'ccmatic[rl]'") from None
 
-from ccmatic.learning.agents.contract import Agent, NoOptions, is_whole, require_whole
-from ccmatic.learning.agents.links import Links, Played
+from ccmatic.learning.agents.contract import Agent, Links, NoOptions, Played, is_whole, require_whole
 from ccmatic.learning.agents.query import Training, load
 from ccmatic.learning.agents.train import is_sweep, policy_file, sweep, train
 

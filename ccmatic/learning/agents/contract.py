@@ -1,18 +1,67 @@
-"""The contract of a learning algorithm: the file `train.py` in its folder sets AGENT to a subclass of Agent."""
+"""The contract of a learning algorithm: its Agent learns on Links.
+
+The file `train.py` in the folder of an algorithm sets AGENT to a subclass of Agent.
+"""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
+import jax.numpy as jnp
 from jax import Array
 
+from ccmatic import contracts
 from ccmatic.base import InputError, shown
 from ccmatic.deployment import policies
 from ccmatic.learning.agents.networks import Actor
+from ccmatic.learning.envs import Learnable
 
 if TYPE_CHECKING:
-    from ccmatic.learning.agents.links import Played
     from ccmatic.learning.agents.query import Training
+
+
+class Played(NamedTuple):
+    """An episode that is being played."""
+
+    links: contracts.Links
+    state: Any  #: the state of the environment
+    sums: Array  #: Four sums over the episode so far: the mean reward, and the environment's `totals`
+
+
+@dataclass(frozen=True)
+class Links:
+    """The links of a training."""
+
+    environment: Learnable[Any]  #: the Environment, or another Learnable
+    n: int
+
+    @property
+    def flows(self) -> int:
+        """The number of flows of all links."""
+        return self.n * self.environment.options.flows
+
+    def begin(self, key: Array) -> tuple[Played, Array]:
+        """Begin an episode on links that the key determines. Return the Played and the observation (flows, size)."""
+        links, state = self.environment.reset(key, self.n)
+        return Played(links, state, jnp.zeros(4)), self._flat(self.environment.observation(state))
+
+    def step(self, played: Played, actions: Array) -> tuple[Played, Array, Array]:
+        """Play one interval with actions (flows). Return the Played, observations (flows, size) and rewards (flows)."""
+        environment, (links, state, sums) = self.environment, played
+        actions = jnp.clip(actions.reshape(self.n, -1), *environment.bounds)
+        state, observation, reward = environment.step(links, state, actions)
+        sums = sums + jnp.stack([reward.mean(), *environment.totals(links, state)])
+        return Played(links, state, sums), self._flat(observation), reward.reshape(-1)
+
+    def measures(self, sums: Array) -> Array:
+        """Return the mean reward, the acknowledged share of what the links could serve, and the mean RTT in ms."""
+        reward, acked, served, waited = jnp.moveaxis(sums, -1, 0)
+        return jnp.stack(
+            [reward / self.environment.options.steps, acked / served, waited / jnp.maximum(acked, 1) * 1000], axis=-1
+        )
+
+    def _flat(self, observation: Array) -> Array:
+        return observation.reshape(self.flows, -1)
 
 
 #: The largest number of an option. Without this limit, a small file could request too much memory.

@@ -16,8 +16,7 @@ from ccmatic.base import InputError, line_of, load_toml, located_in, shown, sugg
 from ccmatic.deployment import policies
 from ccmatic.learning import adversaries
 from ccmatic.learning.agents import algorithms
-from ccmatic.learning.agents.contract import Agent, is_whole, require_whole
-from ccmatic.learning.agents.links import Links
+from ccmatic.learning.agents.contract import Agent, Links, is_whole, require_whole
 from ccmatic.learning.envs import LEARNED, Environment, LinkOptions, make_environment
 
 #: The default standard deviation of actions, as a share of the largest action.

@@ -37,11 +37,11 @@ from ccmatic.base import (
 )
 from ccmatic.deployment import policies
 from ccmatic.learning import adversaries
-from ccmatic.learning.agents import card, checkpoint, held_out
+from ccmatic.learning.agents import held_out
 from ccmatic.learning.agents.contract import Agent, AgentState
+from ccmatic.learning.agents.files import Board, restore_checkpoint, write_checkpoint
 from ccmatic.learning.agents.networks import Actor
 from ccmatic.learning.agents.query import KNOWN, Training, load, of_sections
-from ccmatic.learning.agents.tensorboard import Board
 from ccmatic.learning.envs.backends import find_device
 
 #: The number of seconds between checkpoints.
@@ -126,7 +126,7 @@ def _train(
             made = _file(training, each, actor, lines)
             policies.save(made, path)
         if isinstance(made, records.PolicyFile):
-            card.write(training, own, made, curve)
+            held_out.write_card(training, own, made, curve)
     checkpoint_file.unlink(missing_ok=True)
     return files
 
@@ -154,7 +154,7 @@ def _trained(
     agent, about = training.algorithm(training), {"query": training.sections, "seeds": list(seeds)}
     keys = jax.vmap(jax.random.key)(jnp.array(seeds, jnp.uint32))
     (episode, judge), edges = _compiled(training, agent), held_out.edges(training)
-    progress, curve = checkpoint.restore(kept, jax.jit(jax.vmap(lambda key: _begin(agent, key)))(keys), about)
+    progress, curve = restore_checkpoint(kept, jax.jit(jax.vmap(lambda key: _begin(agent, key)))(keys), about)
     done, episodes = len(curve) // len(seeds), training.agent.episodes
     began, written = time.monotonic() - (curve[-1].seconds if curve else 0), time.monotonic()
     for number in range(done + 1, episodes + 1):
@@ -171,7 +171,7 @@ def _trained(
         for line in lines:
             listener(line)
         if time.monotonic() - written > EVERY:
-            checkpoint.write(kept, progress, about, curve)
+            write_checkpoint(kept, progress, about, curve)
             written = time.monotonic()
     return progress.best.actor, jax.vmap(agent.actor)(progress.agent), curve
 

@@ -3,8 +3,7 @@
 See docs/reference/bench.md.
 """
 
-from ccmatic.learning.bench.measure import bench, measure
-from ccmatic.learning.bench.players import Learner, player
+from ccmatic.learning.bench.measure import Learner, bench, measure, player
 from ccmatic.learning.bench.suites import Benchmark, Suite, load
 
 __all__ = ["Benchmark", "Learner", "Suite", "bench", "load", "measure", "player"]

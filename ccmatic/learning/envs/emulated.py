@@ -25,8 +25,7 @@ from ccmatic.deployment import emulation, exporting, policies
 from ccmatic.deployment.emulation import MTU, SECOND, Commands, FlowRequest, Link, started
 from ccmatic.learning.envs.environment import Environment
 from ccmatic.learning.envs.links import LinkOptions
-from ccmatic.learning.envs.signals import Interval
-from ccmatic.learning.envs.state import EnvironmentState
+from ccmatic.learning.envs.signals import EnvironmentState, Interval
 from ccmatic.worlds.runtime import build_udp
 
 #: Two times in seconds: the longest wait for a silent sender, and the time for which the link remains after an episode.

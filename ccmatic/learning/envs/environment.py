@@ -20,7 +20,7 @@ from ccmatic.deployment import policies
 from ccmatic.learning.envs import functions, signals
 from ccmatic.learning.envs.links import LinkOptions, Ranges
 from ccmatic.learning.envs.senders import sender_of_rates, window
-from ccmatic.learning.envs.state import BackgroundState, EnvironmentState, RolloutPolicy
+from ccmatic.learning.envs.signals import BackgroundState, EnvironmentState, RolloutPolicy
 from ccmatic.worlds.arrays import rates
 
 State = TypeVar("State")

@@ -23,9 +23,9 @@ from ccmatic.contracts import MANY, Links
 from ccmatic.controllers import signal
 from ccmatic.deployment import policies
 from ccmatic.language import Binary, Name, Number, Tree, Vector, replaced
+from ccmatic.learning.envs.backends import MEASURES, Outcome, finite
 from ccmatic.learning.envs.capacity import ExportedLink
 from ccmatic.learning.envs.environment import Environment
-from ccmatic.learning.envs.played import MEASURES, Outcome, finite
 from ccmatic.worlds.runtime import compile_c, shipped
 
 #: The names that only rewards read and that the C code knows.

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
 from ccmatic.base import InputError, shown
+from ccmatic.learning.envs.backends import Outcome
 from ccmatic.learning.envs.gym import Floats, check_seed, info, played, rule, spaces, warned
 from ccmatic.learning.envs.picture import MODES, Screen
-from ccmatic.learning.envs.played import Outcome
 
 
 class LinkParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types

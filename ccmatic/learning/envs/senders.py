@@ -34,7 +34,7 @@ from ccmatic.language import (
 from ccmatic.learning.envs import signals
 from ccmatic.learning.envs.capacity import MBIT
 from ccmatic.learning.envs.links import LinkOptions
-from ccmatic.learning.envs.state import Act, EnvironmentState, RolloutPolicy
+from ccmatic.learning.envs.signals import Act, EnvironmentState, RolloutPolicy
 from ccmatic.worlds.arrays import FloatPair, Values, rates, to_float, where
 
 

@@ -12,10 +12,10 @@ from jax import Array
 
 from ccmatic.base import InputError, shown
 from ccmatic.contracts import Links
+from ccmatic.learning.envs.backends import MEASURES, measured
 from ccmatic.learning.envs.environment import Environment
 from ccmatic.learning.envs.links import Ranges
-from ccmatic.learning.envs.played import MEASURES, measured
-from ccmatic.learning.envs.state import EnvironmentState
+from ccmatic.learning.envs.signals import EnvironmentState
 
 
 class TaskState(NamedTuple):

@@ -9,7 +9,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from ccmatic.base import InputError, counted, shown
-from ccmatic.learning.envs.backends import Fluid
+from ccmatic.learning.envs.backends import Fluid, Outcome, Played, Player, Several
 from ccmatic.learning.envs.gym import (
     Floats,
     alone,
@@ -21,7 +21,6 @@ from ccmatic.learning.envs.gym import (
     spaces,
 )
 from ccmatic.learning.envs.picture import check_mode
-from ccmatic.learning.envs.played import Outcome, Played, Player, Several
 
 Step: TypeAlias = tuple[Floats, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]
 

@@ -1,4 +1,7 @@
-"""The state of a training, stored in a file. The file contains numbers only, so reading it runs no code."""
+"""The files of a running training: its checkpoint, and event files of TensorBoard.
+
+A checkpoint contains numbers only, so reading it runs no code. The library tensorboardX writes event files.
+"""
 
 import io
 import json
@@ -17,7 +20,9 @@ from ccmatic.base import InputError, opened, write_bytes
 ABOUT, STATE = "about.json", "state/{}.npy"
 
 
-def write(path: str | Path, state: Any, about: Mapping[str, Any], curve: Sequence[records.TrainingLine]) -> None:
+def write_checkpoint(
+    path: str | Path, state: Any, about: Mapping[str, Any], curve: Sequence[records.TrainingLine]
+) -> None:
     """Write the state of a training, a tree of arrays. Each array is an entry in NumPy's format."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
@@ -29,7 +34,9 @@ def write(path: str | Path, state: Any, about: Mapping[str, Any], curve: Sequenc
     write_bytes(path, content.getvalue())
 
 
-def restore(path: str | Path, state: Any, about: Mapping[str, Any]) -> tuple[Any, list[records.TrainingLine]]:
+def restore_checkpoint(
+    path: str | Path, state: Any, about: Mapping[str, Any]
+) -> tuple[Any, list[records.TrainingLine]]:
     """Return the stored state and the TrainingLines so far; the given state and no lines if there is no file."""
     if not Path(path).exists():
         return state, []
@@ -53,3 +60,37 @@ def _array(archive: zipfile.ZipFile, number: int, like: Any) -> Any:
     if array.shape != like.shape or array.dtype != like.dtype:
         raise ValueError("its networks have other sizes")
     return jax.device_put(array)
+
+
+#: The curves: fields of a TrainingLine.
+CURVES = ("reward", "utilisation", "rtt_ms", "deviation", "held_out", "held_out_low", "held_out_high")
+
+
+class Board:
+    """A listener of a training that writes a folder of event files for each seed. The steps are intervals."""
+
+    def __init__(self, folder: str | Path) -> None:
+        try:
+            import tensorboardX
+        except ImportError:
+            raise InputError("tensorboardX is not installed; pip install 'ccmatic[tensorboard]'") from None
+        self._folder, self._make = Path(folder), tensorboardX.SummaryWriter
+        self._writers: dict[int, Any] = {}
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"cannot write: {error.strerror}", str(folder)) from None
+
+    def __call__(self, line: records.TrainingLine) -> None:
+        seed = line.seed if isinstance(line.seed, int) else 0
+        if seed not in self._writers:
+            # A resumed training writes a further file. TensorBoard then drops later steps of the interrupted training.
+            self._writers[seed] = self._make(str(self._folder / f"seed_{seed}"), purge_step=line.intervals)
+        for name in CURVES:
+            value = getattr(line, name)
+            if isinstance(value, int | float):
+                self._writers[seed].add_scalar(name, value, line.intervals)
+
+    def close(self) -> None:
+        for writer in self._writers.values():
+            writer.close()

@@ -1,4 +1,4 @@
-"""Learning algorithms by name: from folders of this package, from other packages, or from a user's folder."""
+"""Learning algorithms by name: from modules of this package, from other packages, or from a user's folder."""
 
 from importlib import import_module
 from pathlib import Path
@@ -11,7 +11,7 @@ DEFAULT = "ppo"
 
 
 def shipped() -> list[str]:
-    return sorted(module.name for module in iter_modules([str(Path(__file__).parent)]) if module.ispkg)
+    return sorted(module.name for module in iter_modules([str(Path(__file__).parent)]))
 
 
 def find(name: str) -> type[Agent]:
@@ -23,7 +23,7 @@ def find(name: str) -> type[Agent]:
     if not isinstance(name, str):
         raise InputError(f"algorithm is {shown(name)}; expected a name, such as {DEFAULT}")
     if name in ours:
-        own: type[Agent] = import_module(f"ccmatic.learning.agents.{name}.train").AGENT
+        own: type[Agent] = import_module(f"ccmatic.learning.agents.algorithms.{name}").AGENT
         return own
     if "/" in name:
         agent = definitions.load_from_folder(name, "train", "AGENT")

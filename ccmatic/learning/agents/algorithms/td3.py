@@ -1,4 +1,8 @@
-"""TD3: an agent that learns at the end of each episode from its memory, which also keeps earlier episodes."""
+"""TD3 (Fujimoto et al., 2018), compiled as one loop.
+
+The agent learns at the end of each episode from its memory, which also keeps earlier episodes. Two critics learn from
+the lower of two target values, and a policy learns from one critic.
+"""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -9,12 +13,55 @@ import optax
 from jax import Array
 
 from ccmatic.learning.agents import contract
-from ccmatic.learning.agents.links import Played
-from ccmatic.learning.agents.networks import Network, begin
-from ccmatic.learning.agents.td3.losses import Transitions, act, critics_loss, policy_loss, target
+from ccmatic.learning.agents.contract import Played
+from ccmatic.learning.agents.networks import Network, begin, output
 
 if TYPE_CHECKING:
     from ccmatic.learning.agents.query import Training
+
+#: The noise on the target policy's actions: its standard deviation and its limit, as shares of the largest action
+#: (values of the TD3 authors).
+SMOOTHING = 0.2, 0.5
+
+
+class Transitions(NamedTuple):
+    """Intervals of flows: observation (…, size), action, reward, and the next observation (…, size)."""
+
+    seen: Array
+    action: Array
+    reward: Array
+    following: Array
+
+
+def act(policy: Network, seen: Array, most: float) -> Array:
+    """Return the actions of a policy. A tanh limits them to the range from -most to most."""
+    return most * jnp.tanh(output(policy, seen))
+
+
+def worth(critic: Network, seen: Array, action: Array) -> Array:
+    """Return a critic's value of actions, given the observations."""
+    return output(critic, jnp.concatenate([seen, action[..., None]], axis=-1))
+
+
+def target(
+    policy: Network, critics: tuple[Network, Network], batch: Transitions, most: float, gamma: float, key: Array
+) -> Array:
+    """Return the values that the critics should have for a batch, by the target policy and the target critics."""
+    noise = jax.random.normal(key, batch.action.shape) * SMOOTHING[0] * most
+    limit = SMOOTHING[1] * most
+    action = jnp.clip(act(policy, batch.following, most) + jnp.clip(noise, -limit, limit), -most, most)
+    value = jnp.minimum(*(worth(critic, batch.following, action) for critic in critics))
+    return batch.reward + gamma * value
+
+
+def critics_loss(critics: tuple[Network, Network], batch: Transitions, wanted: Array) -> Array:
+    errors = [worth(critic, batch.seen, batch.action) - wanted for critic in critics]
+    return sum(((error**2).mean() for error in errors), jnp.float32(0))
+
+
+def policy_loss(policy: Network, critic: Network, batch: Transitions, most: float) -> Array:
+    return -worth(critic, batch.seen, act(policy, batch.seen, most)).mean()
+
 
 #: The policy's learning rate divided by the critics' learning rate (value of the DDPG authors).
 SLOWER = 0.1

@@ -1,6 +1,7 @@
-"""PPO: an agent that learns from each rollout and then discards the rollout."""
+"""PPO (Schulman et al., 2017), compiled as one loop: an agent that learns from each rollout and then discards it."""
 
 from dataclasses import dataclass, replace
+from math import log, pi
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
@@ -11,13 +12,108 @@ from jax import Array
 from ccmatic.base import InputError, shown
 from ccmatic.deployment import policies
 from ccmatic.learning.agents import contract
-from ccmatic.learning.agents.links import Played
+from ccmatic.learning.agents.contract import Played
 from ccmatic.learning.agents.networks import Actor, Network, begin, begin_cell, output
-from ccmatic.learning.agents.ppo.losses import Batch, advantages, loss
-from ccmatic.learning.agents.ppo.networks import Networks, deviation, log_probability, sampled
 
 if TYPE_CHECKING:
     from ccmatic.learning.agents.query import Training
+
+
+class Networks(NamedTuple):
+    """What PPO learns."""
+
+    policy: Actor  #: the network of the mean action, or of a score for each choice
+    value: Network  #: the network of the value. Its inputs are the observation and then the memory of the policy
+    log_deviation: Array | None  #: the logarithm of the standard deviation of actions; None for choices
+
+
+def sampled(networks: Networks, outputs: Array, key: Array) -> Array:
+    """Return random actions, or the places of random choices, given the outputs (…, outputs) of the policy."""
+    if networks.log_deviation is None:
+        return jax.random.categorical(key, outputs).astype(jnp.float32)
+    noise = jax.random.normal(key, outputs.shape[:-1])
+    return outputs[..., 0] + jnp.exp(networks.log_deviation) * noise
+
+
+def log_probability(networks: Networks, outputs: Array, action: Array) -> Array:
+    """Return the logarithm of the density of actions, or of the probability of the places of choices."""
+    if networks.log_deviation is None:
+        places = action.astype(jnp.int32)[..., None]
+        return jnp.take_along_axis(jax.nn.log_softmax(outputs), places, axis=-1)[..., 0]
+    away = (action - outputs[..., 0]) / jnp.exp(networks.log_deviation)
+    return -0.5 * away**2 - networks.log_deviation - 0.5 * log(2 * pi)
+
+
+def deviation(networks: Networks, outputs: Array, choices: tuple[float, ...]) -> Array:
+    """Return the standard deviation of actions; for choices, its mean over the outputs (…, outputs)."""
+    if networks.log_deviation is not None:
+        return jnp.exp(networks.log_deviation)
+    shares, numbers = jax.nn.softmax(outputs), jnp.asarray(choices, jnp.float32)
+    mean = shares @ numbers
+    return jnp.sqrt((shares * (numbers - mean[..., None]) ** 2).sum(-1)).mean()
+
+
+#: λ of generalised advantage estimation (Schulman et al., 2016), and the limits of the ratio and of the values.
+LAMBDA, CLIP = 0.95, 0.2
+
+#: The weight of the values' loss.
+VALUES = 2.5
+
+
+class Batch(NamedTuple):
+    """Intervals of flows. Every array begins with the axes (intervals, flows).
+
+    The intervals of a policy with a memory are consecutive. Otherwise the first axis has the length 1.
+    """
+
+    seen: Array  #: the observations
+    memory: Array  #: the memory of the policy before it saw the observation
+    recalled: Array  #: the memory afterwards
+    action: Array  #: the action, or the place of a choice
+    log: Array  #: the logarithm of its probability (density)
+    value: Array
+    returned: Array
+    advantage: Array
+
+
+def advantages(rewards: Array, values: Array, last: Array, gamma: float) -> Array:
+    """Return the advantages (intervals, flows) by generalised advantage estimation.
+
+    Rewards and values are (intervals, flows), in the unit of rewards. `last` has the values after the last interval.
+    """
+
+    def back(carry: tuple[Array, Array], now: tuple[Array, Array]) -> tuple[tuple[Array, Array], Array]:
+        (advantage, following), (reward, value) = carry, now
+        advantage = reward + gamma * following - value + gamma * LAMBDA * advantage
+        return (advantage, value), advantage
+
+    result: Array = jax.lax.scan(back, (jnp.zeros_like(last), last), (rewards, values), reverse=True)[1]
+    return result
+
+
+def loss(networks: Networks, batch: Batch) -> Array:
+    """Return PPO's loss of a Batch. Values and returns are in units of the running standard deviation."""
+    outputs = networks.policy.outputs(_memories(networks, batch), batch.seen)
+    ratio = jnp.exp(log_probability(networks, outputs, batch.action) - batch.log)
+    limited = jnp.clip(ratio, 1 - CLIP, 1 + CLIP)
+    policy = -jnp.minimum(batch.advantage * ratio, batch.advantage * limited).mean()
+    value = output(networks.value, jnp.concatenate([batch.seen, batch.recalled], axis=-1))
+    value = batch.value + jnp.clip(value - batch.value, -CLIP, CLIP)
+    return policy + VALUES * ((batch.returned - value) ** 2).mean()
+
+
+def _memories(networks: Networks, batch: Batch) -> Array:
+    """Return the memory after each observation. Its gradient goes back to the first interval of the batch."""
+    if networks.policy.cell is None:
+        return batch.recalled
+
+    def interval(memory: Array, seen: Array) -> tuple[Array, Array]:
+        memory = networks.policy.remembered(memory, seen)
+        return memory, memory
+
+    result: Array = jax.lax.scan(interval, batch.memory[0], batch.seen)[1]
+    return result
+
 
 #: The largest norm of a gradient, and the least standard deviation by which to divide observations.
 NORM, LEAST_DEVIATION = 0.5, 0.01
