@@ -110,7 +110,7 @@ def simulated(controller, scenario):
     simulation = Simulation(path, 1, jitter=kind.patterns[scenario.jitter], rates=map(_bytes, scenario.rates))
     flow = kind(built, simulation)
     for number in range(int(SECONDS / step)):
-        rate = _bytes(_rate_at(scenario, number * step))
+        rate = _bytes(scenario.rates[min(int(number * step // BETWEEN), len(scenario.rates) - 1)])
         if rate != simulation.path.rate:
             simulation.change_rate(rate)
         flow.step()
@@ -211,16 +211,12 @@ class Evaluation:
 
 @cache
 def _library(controller):
-    return Library(exporting.make(controller))
+    return Library(_export(controller))
 
 
 def _bytes(rate):
     """Convert Mbit/s to bytes per second."""
     return Fraction(rate * 10**6, 8)
-
-
-def _rate_at(scenario, second):
-    return scenario.rates[min(int(second // BETWEEN), len(scenario.rates) - 1)]
 
 
 def _as_emulation(done, lag, name, scenario):
@@ -240,11 +236,6 @@ def _as_emulation(done, lag, name, scenario):
     return Emulation(link, (name,), SECONDS * SECOND, log, False, 0.0, 0, ((0, SECONDS * SECOND),), (None,))
 
 
-def _propagation(rng, bound, step):
-    """Return a delay of R_m for every packet. R_m is half of the model's jitter."""
-    return lambda now: now + bound // 2
-
-
 def _aggregation(rng, bound, step):
     """Return a delay function: after R_m, the packets of each random interval within D leave at once (Appendix H)."""
     until = 0
@@ -258,16 +249,12 @@ def _aggregation(rng, bound, step):
     return release_at
 
 
-#: The delays of a path behind the bottleneck: by R_m and D, or by D alone.
-_PATTERNS = {"none": _propagation, "aggregation": _aggregation}
-_BEHIND = {"none": "none", "aggregation": "bursts"}
-
-
 class _Beliefs:
     """A flow of a controller of beliefs. Its step is R_m + D, which equals the model's jitter."""
 
     step_in_rtts, lag = 2, 0
-    patterns = _PATTERNS
+    #: The delays behind the bottleneck. R_m, half of the model's jitter, delays every packet.
+    patterns = {"none": lambda rng, bound, step: lambda now: now + bound // 2, "aggregation": _aggregation}  # noqa: RUF012
 
     def __init__(self, built, simulation):
         if built.export.step != self.step_in_rtts:
@@ -287,7 +274,7 @@ class _Window(WindowFlow):
     """A flow of a controller with state. Its step is R_m. Acknowledgements take the path's delays, plus R_m."""
 
     step_in_rtts, lag = 1, 1
-    patterns = _BEHIND
+    patterns = {"none": "none", "aggregation": "bursts"}  # noqa: RUF012
     at_start = False
 
     def __init__(self, built, simulation):

@@ -107,7 +107,8 @@ class Bpf:
     def prepare(self, context):
         if not _BTF.exists():
             raise InputError("this kernel has no BTF; expected one built with CONFIG_DEBUG_INFO_BTF")
-        folder, name = _write(self.export, "bpf", context), exporting.kernel_name(self.export.name, _place(context))
+        folder = _write(self.export, "bpf", context)
+        name = exporting.kernel_name(self.export.name, f"{context.folder}:{context.port}")
         log = folder / "log.csv"
         command = [*reversed(build_bpf(folder, name)), log]
         with machine.Process(f"the loader of {name}", command, context.folder) as loader:
@@ -141,10 +142,6 @@ def _log(export, file):
     if export.remembers:
         return None
     return flows.Log(file, export.model, export.horizon - 1, export.controller if export.is_envelope else None)
-
-
-def _place(context):
-    return f"{context.folder}:{context.port}"
 
 
 def _write(export, target, context):

@@ -66,10 +66,12 @@ class Export:
         yield from ()
 
     def header(self):
+        names = ", ".join(belief.name for belief in self.model.beliefs)
+        quoted = ", ".join(f'"{belief.name}"' for belief in self.model.beliefs)
         parts = [
             title(self.name, f"the model {self.model.name}", self.source, "\n\n".join(self.promises())),
             constants(self.name, self.constants),
-            self._beliefs(),
+            f"/* In bytes per step, bytes and whole steps. */\nstruct ccm_beliefs {{\n    uint64_t {names};\n}};\n",
         ]
         decisions = self._decisions()
         needed = sorted(set().union(*(decision.headers for decision in decisions.values())))
@@ -77,7 +79,7 @@ class Export:
         parts.append(window_functions(self.model.beliefs, self.model.default_jitter))
         parts += [*map(_function, decisions, decisions.values()), *self.within()]
         parts += [shipped(f"{name}.h") for name in ("sender", "step", "pacing")]
-        parts += [self._names(), "#endif\n"]
+        parts += [shipped("names.h").replace("CCM_BELIEF_NAMES", quoted), "#endif\n"]
         return "\n".join(parts)
 
     @property
@@ -127,18 +129,10 @@ class Export:
             "CCM_LARGE_LOSS": f"{LARGE_LOSS} /* the start ends when a step loses more packets than this */",
         }
 
-    def _beliefs(self):
-        names = ", ".join(belief.name for belief in self.model.beliefs)
-        return f"/* In bytes per step, bytes and whole steps. */\nstruct ccm_beliefs {{\n    uint64_t {names};\n}};\n"
-
     def _decisions(self):
         controllers = {"ccm_decide": self.controller, "ccm_decide_at_start": self.at_start or self.controller}
         jitter = self.model.default_jitter
         return {name: Decision(controller, jitter, name) for name, controller in controllers.items()}
-
-    def _names(self):
-        names = ", ".join(f'"{belief.name}"' for belief in self.model.beliefs)
-        return shipped("names.h").replace("CCM_BELIEF_NAMES", names)
 
 
 def _function(name, decision):

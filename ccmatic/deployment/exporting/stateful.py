@@ -60,7 +60,8 @@ class StatefulExport:
             *sent_by,
             _function("void ccm_rescale(struct ccm_state *m, uint64_t to, uint64_t from)", self._rescale_lines()),
         ]
-        parts = [title(self.name, f"the model {self.model.name}", controller.source), self._constants(), self._state()]
+        parts = [title(self.name, f"the model {self.model.name}", controller.source), self._constants()]
+        parts.append("\n".join(["struct ccm_state {", *(f"    int64_t {name};" for name in self._names()), "};\n"]))
         needed = [*["law"] * bool(writer.laws or writer.errors), *["floats"] * bool(writer.functions)]
         parts += [shipped(f"{name}.h") for name in ("arithmetic", "decision", "seen", *needed)]
         notes = [_law(line, *law) for line, law in writer.laws.items()]
@@ -133,9 +134,6 @@ class StatefulExport:
         An empty state has one variable, because a structure in C needs a member.
         """
         return [memory.name for memory in self.controller.state] or ["none"]
-
-    def _state(self):
-        return "\n".join(["struct ccm_state {", *(f"    int64_t {name};" for name in self._names()), "};\n"])
 
     def _first(self, writer):
         kept = [writer.assignment(memory.name, memory.chosen) for memory in self.controller.state]

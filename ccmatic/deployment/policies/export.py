@@ -20,8 +20,8 @@ from ccmatic.controllers import Controller, signal
 from ccmatic.deployment import exporting
 from ccmatic.deployment.policies import formulas
 from ccmatic.deployment.policies.onnx_policy import write_onnx
-from ccmatic.deployment.policies.policy import PROVED_HORIZON, Layers, Policy, envelope, is_policy, load
-from ccmatic.deployment.policies.program import OBSERVATION, Cell, program, recurrent, widened
+from ccmatic.deployment.policies.policy import PROVED_HORIZON, Policy, envelope, is_policy, load
+from ccmatic.deployment.policies.program import OBSERVATION, Bias, Cell, Weights, program, recurrent, widened
 from ccmatic.language import Tree
 from ccmatic.worlds.c import float_function, float_literal
 from ccmatic.worlds.runtime import shipped
@@ -55,7 +55,7 @@ def _network_parts(policy: Policy) -> Iterator[str]:
     if policy.cell is not None:
         yield float_function("ccm_memory_of", _exact_cell(policy.cell), OBSERVATION)
         yield _RECALLING
-    yield float_function("ccm_network_of", _exact(policy.layers, policy.activations), OBSERVATION)
+    yield float_function("ccm_network_of", program(list(map(_exact, policy.layers)), policy.activations), OBSERVATION)
     yield _choosing(policy.choices) if policy.choices else _NETWORK
     yield shipped("watch.h")
 
@@ -102,20 +102,16 @@ static inline float ccm_network(const float *x)
 """
 
 
-def _exact(layers: Layers, activations: Sequence[str]) -> Tree:
-    """Return the program of a network with these weights, (inputs, outputs), biases and activations."""
-    return program([(tuple(map(_row, weights.T)), _row(bias)) for weights, bias in layers], activations)
-
-
 def _exact_cell(cell: Cell) -> Tree:
     """Return the program of a unit with these weights and biases."""
     parts = widened(cell, np.concatenate, np.zeros)
-    exact = {name: (tuple(map(_row, weights.T)), _row(bias)) for name, (weights, bias) in parts.items()}
-    return recurrent(len(cell.candidate[0]), cell.units, exact.__getitem__)
+    return recurrent(len(cell.candidate[0]), cell.units, lambda name: _exact(parts[name]))
 
 
-def _row(numbers: NDArray[np.float32]) -> tuple[Fraction, ...]:
-    return tuple(Fraction(float(number)) for number in numbers)
+def _exact(layer: tuple[NDArray[np.float32], NDArray[np.float32]]) -> tuple[Weights, Bias]:
+    """Return a layer in the form of an `Affine`: the weights, with a row per output, and the bias, as fractions."""
+    weights, bias = layer
+    return tuple(tuple(map(Fraction, row)) for row in weights.T.tolist()), tuple(map(Fraction, bias.tolist()))
 
 
 #: The word for policies inside a guard.

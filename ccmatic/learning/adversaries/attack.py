@@ -5,7 +5,6 @@ Controllers"). Its level determines which quantity it chooses: the rate of a lin
 sender measures, or the time for which jitter holds served bytes.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -173,6 +172,10 @@ LONG, SHORT = 10, 2
 MOST_INTERVALS = 10**7
 
 
+#: The rewards of an adversary.
+REWARDS = ("utilisation", "naive")
+
+
 class AttackState(NamedTuple):
     """The state of an episode of an attack."""
 
@@ -279,8 +282,17 @@ class Attack:
         return AttackState(effect, target, memory, delays, history), reward[:, None], served
 
     def rewarded(self, used: Array, delays: Array, knowledge: Knowledge) -> Array:
-        """Return the reward (n) for the used share of the link (n), and delays (LONG, n) in s, the latest first."""
-        return REWARDS[self.reward](self, used, delays, knowledge)
+        """Return the reward (n) for the used share of the link (n), and delays (LONG, n) in s, the latest first.
+
+        `naive` (CCLab's Eq. 3) is the negative of the reward of Orca's training. `utilisation` (Eq. 7) is the negative
+        of the used share. If a mean queueing delay is below the threshold, it is lower by a penalty (Eq. 6). The two
+        means are over the last LONG and the last SHORT intervals (Eq. 5).
+        """
+        if self.reward == "naive":
+            orca = signal.load("reward", definitions.chosen("models.signals", "ORCA"))
+            return -knowledge.value(orca.term)[0]
+        least = jnp.minimum(delays.mean(0), delays[:SHORT].mean(0))
+        return -used - self.penalty * jnp.maximum(0, 1 - least / jnp.maximum(self.threshold, 1e-6))
 
     def wanting(self, rates: Array) -> Array:
         """Return the actions that request these link rates, in Mbit/s."""
@@ -297,21 +309,3 @@ class Attack:
         throughput, loss, least_rtt = (knowledge.measure(name)[0] for name in ("throughput", "loss_rate", "least_rtt"))
         late = (now.rtt_end[0] - least_rtt) / rtt
         return [throughput / high, now.out[0] / (high * rtt), delay / rtt, late, loss]
-
-
-def _utilisation(attack: Attack, used: Array, delays: Array, knowledge: Knowledge) -> Array:
-    """Return the reward of CCLab's Eq. 7.
-
-    The reward is the negative of the used share. If a mean queueing delay is below the threshold, the reward is lower
-    by a penalty (Eq. 6). The two means are over the last LONG and the last SHORT intervals (Eq. 5).
-    """
-    least = jnp.minimum(delays.mean(0), delays[:SHORT].mean(0))
-    return -used - attack.penalty * jnp.maximum(0, 1 - least / jnp.maximum(attack.threshold, 1e-6))
-
-
-def _naive(attack: Attack, used: Array, delays: Array, knowledge: Knowledge) -> Array:
-    """Return the reward of CCLab's Eq. 3: the negative of the reward of Orca's training."""
-    return -knowledge.value(signal.load("reward", definitions.chosen("models.signals", "ORCA")).term)[0]
-
-
-REWARDS: dict[str, Callable[[Attack, Array, Array, Knowledge], Array]] = {"utilisation": _utilisation, "naive": _naive}

@@ -256,11 +256,8 @@ def _line(benchmark: Benchmark, suite: Suite, name: str, links: Links, sums: Sum
     queued = np.where(acked > 0, np.maximum(waited / np.maximum(acked, 1) / least - 1, 0), 0)
     score = used - QUEUED * np.minimum(queued, MOST_QUEUED) - LOST * gone
     parts = {"score": score, "utilisation": used, "queue_rtt": queued, "loss": gone}
-    measured = {name: value for key, part in parts.items() for name, value in _with_interval(key, part)}
+    measured = {}
+    for key, part in parts.items():
+        measured[key] = round(float(part.mean()), 4)
+        measured[f"{key}_ci"] = round(CONFIDENCE * float(part.std(ddof=1)) / sqrt(len(part)), 4)
     return records.BenchLine(benchmark=benchmark.name, player=name, suite=suite.name, links=len(acked), **measured)
-
-
-def _with_interval(name: str, values: NDArray[Any]) -> Iterator[tuple[str, float]]:
-    """Yield the mean by name, and the half-width of its confidence interval."""
-    yield name, round(float(values.mean()), 4)
-    yield f"{name}_ci", round(CONFIDENCE * float(values.std(ddof=1)) / sqrt(len(values)), 4)

@@ -106,8 +106,8 @@ class Environment:
         given: dict[str, Any] = {"observe": self.observe, "reward": self.reward}
         if not self.envelope:
             given["act"] = self.act
-        names = {kind: each for kind, each in given.items() if not _is_function(each)}
-        return tuple(signal.load(kind, name) for kind, name in names.items())
+        named = {k: v for k, v in given.items() if not (callable(v) or isinstance(v, functions.ActionFunction))}
+        return tuple(signal.load(kind, name) for kind, name in named.items())
 
     def formula(self, kind: str) -> signal.Signal | None:
         return next((formula for formula in self.formulas if formula.kind == kind), None)
@@ -367,7 +367,3 @@ class Environment:
         else:
             vector = knowledge.value(self._formula("observe").term, reward=reward)
         return reward, jnp.swapaxes(vector, 0, 1)[:, :, None]
-
-
-def _is_function(formula: object) -> bool:
-    return callable(formula) or isinstance(formula, functions.ActionFunction)

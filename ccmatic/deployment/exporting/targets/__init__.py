@@ -3,6 +3,7 @@
 The C sources of the targets are beside this file: programs over UDP, and a BPF program for the kernel.
 """
 
+from functools import partial
 from hashlib import sha256
 from importlib import resources
 from pathlib import Path
@@ -82,22 +83,14 @@ def _fill(text, name, tcp_name):
     return text.replace("@NAME@", name).replace("@TCP_NAME@", tcp_name)
 
 
-def _bpf(export):
-    return _around("bpf", export)
-
-
-def _udp(export):
-    return _around("udp", export)
-
-
-def _around(target, export):
+def _with_header(target, export):
     header = export.header()
     return {f"{export.name}.h": header, **sources(target, export, header)}
 
 
 #: For each target, a function from an Export to the texts of the target's files, by file name. Other packages add
 #: targets by entry points in the group `ccmatic.targets`.
-TARGETS = {"c": library_sources, "bpf": _bpf, "udp": _udp}
+TARGETS = {"c": library_sources, "bpf": partial(_with_header, "bpf"), "udp": partial(_with_header, "udp")}
 
 
 def names():
@@ -109,22 +102,18 @@ def write(export, target, folder) -> list[Path]:
 
     If the target does not support the controller, no file is written.
     """
-    texts = _maker(target)(export)
-    for name in texts:
-        if name != Path(name).name or not isinstance(texts[name], str):
-            raise InputError(
-                f"the target {target} gives a file {shown(name)}; expected the text of a file in the folder"
-            )
+    make = TARGETS.get(target)
+    if make is None:
+        added = installed.points("targets", TARGETS)
+        if target not in added:
+            raise InputError(f"there is no target '{shown(target)}'; {suggest(shown(target), [*TARGETS, *added])}")
+        make = installed.load(added[target])
+    texts = make(export)
+    for name, text in texts.items():
+        if name != Path(name).name or not isinstance(text, str):
+            problem = f"the target {target} gives a file {shown(name)}"
+            raise InputError(f"{problem}; expected the text of a file in the folder")
     folder = writable_folder(folder)
     for name, text in texts.items():
         write_text(folder / name, text)
     return [folder / name for name in texts]
-
-
-def _maker(target):
-    if target in TARGETS:
-        return TARGETS[target]
-    added = installed.points("targets", TARGETS)
-    if target not in added:
-        raise InputError(f"there is no target '{shown(target)}'; {suggest(shown(target), [*TARGETS, *added])}")
-    return installed.load(added[target])
