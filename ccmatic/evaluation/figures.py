@@ -102,7 +102,6 @@ def _bound(row, name):
 
 
 def _convergence(rows, file):
-    """Draw the delivered rate over time on links whose rate changes."""
     changes = sorted({tuple(row.rates_mbit) for row in rows})
     with traces.figure(file, (8, 2.6 * len(changes))) as figure:
         panels = figure.subplots(len(changes), 1, squeeze=False, sharex=True)

@@ -31,11 +31,9 @@ class Grid:
 
     @property
     def is_outside(self):
-        """Whether any run in the folder breaks its proved bounds."""
         return any(any(runs.broken(row)) for row in self._evaluation.rows)
 
     def draw(self):
-        """Draw the figures of all runs in the folder and return their files."""
         return figures.draw(self._evaluation.rows, self._evaluation.folder)
 
 

@@ -55,8 +55,6 @@ REAL_SECONDS = 20
 
 @dataclass(frozen=True)
 class Scenario:
-    """The link of a run."""
-
     rates: tuple  #: the rates of the link in Mbit/s. If there are several rates, each one lasts BETWEEN seconds
     rtt: int  #: R_m in ms
     buffer: Fraction  #: the buffer in C·R_m at the largest rate

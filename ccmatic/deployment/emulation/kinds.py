@@ -76,8 +76,6 @@ class Trained(Udp):
 
 
 class GuardedPolicy(Udp):
-    """A flow that runs a trained policy over UDP within an envelope."""
-
     def __init__(self, argument):
         self.export = policies.guarded(argument)
 
@@ -121,8 +119,6 @@ class Bpf:
 
 
 class Guard(Bpf):
-    """A flow that runs a congestion control of the kernel within an envelope."""
-
     def __init__(self, argument):
         envelope, _, around = argument.rpartition(":")
         if not envelope:

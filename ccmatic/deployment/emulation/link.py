@@ -40,8 +40,6 @@ class LinkChange:
 
 @dataclass(frozen=True)
 class Link:
-    """A link from senders to receivers."""
-
     rates: tuple  #: the rates of the bottleneck, as pairs (start in ns, bits per second). The first rate starts at 0
     rtt: int  #: R_m in ns, above 0; on a schedule, only the schedule's step, which delays no packet
     #: β: the most bytes that are accepted but not yet admitted, byte by byte, after their service; or ENDLESS

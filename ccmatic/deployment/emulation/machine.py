@@ -54,7 +54,6 @@ def require(flows=()):
 
 
 def build(source, folder, *options):
-    """Compile a C file into an executable of a folder."""
     program = Path(folder) / Path(source).stem
     _run(["cc", "-O2", *options, "-o", str(program), str(source)], f"cannot compile {Path(source).name}")
     return program
@@ -212,7 +211,6 @@ class Process:
         self.end()
 
     def end(self):
-        """End the command and all processes that the command started, now."""
         with suppress(ProcessLookupError):
             os.killpg(self._popen.pid, signal.SIGKILL)
         self._popen.wait()

@@ -261,8 +261,6 @@ def started(link, flows, seconds):
 
 @dataclass(frozen=True, eq=False)
 class Running:
-    """An emulated link in operation."""
-
     link: Link
     flows: list  #: the flows.FlowRequests
     seconds: float  #: the length of the run in seconds

@@ -154,7 +154,6 @@ def _sent_by(name, writer, tree):
 
 
 def _law(line, name, error):
-    """Describe a law in the text of a comment."""
     precision = f"is off by less than {error}" if error else "is exact"
     return f"`{name}` (line {line}) follows its law, which {precision} before it is rounded down."
 
@@ -164,7 +163,6 @@ def _function(signature, body):
 
 
 def make(name, model, jitter):
-    """Return a StatefulExport of a controller."""
     chosen = model or next(m for m in definitions.every("models", "MODEL") if m.windows and m.flows == 1)
     if not chosen.windows:
         raise InputError(f"it has state, and the senders of {chosen.name} do not; expected another model", name)

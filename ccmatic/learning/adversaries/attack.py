@@ -22,8 +22,6 @@ from ccmatic.learning.envs.signals import Knowledge
 
 
 class Effect(NamedTuple):
-    """The effect of an adversary's action."""
-
     links: Links  #: the Links for the interval
     rate: Array  #: the rate of each link in the interval, in bytes per second, an array (n)
     kept: Array  #: a value that the level needs for the next action
@@ -130,8 +128,6 @@ def anything(key: Array, n: int) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """A sender under attack."""
-
     name: str  #: the name of the sender
     environment: Environment  #: the Environment in which the sender acts
     policy: RolloutPolicy  #: the sender's RolloutPolicy in this environment
@@ -177,8 +173,6 @@ REWARDS = ("utilisation", "naive")
 
 
 class AttackState(NamedTuple):
-    """The state of an episode of an attack."""
-
     effect: Effect  #: the latest Effect, which includes the links
     target: EnvironmentState
     memory: Any  #: the memory of the target's policy
@@ -232,12 +226,10 @@ class Attack:
 
     @property
     def features(self) -> int:
-        """The number of elements in one vector of the history."""
         return self.level.features + 5
 
     @property
     def size(self) -> int:
-        """The number of elements in an observation."""
         return self.history * self.features
 
     def reset(self, key: Array, n: int) -> tuple[Links, AttackState]:

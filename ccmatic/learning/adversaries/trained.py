@@ -26,8 +26,6 @@ Decide: TypeAlias = Callable[[AttackState, Array, Array], Array]
 
 
 class EpisodeResults(NamedTuple):
-    """The outcome of episodes on n links."""
-
     rates: Numbers  #: the rates of the links in Mbit/s, an array (steps, n)
     used: Numbers  #: the share of these rates that senders used, an array (n)
     delay: Numbers  #: the mean queueing delay of acknowledged bytes in seconds, an array (n)
@@ -69,7 +67,6 @@ def _late(acked: Numbers, waited: Numbers) -> Numbers:
 
 
 def baseline(attack: Attack) -> EpisodeResults:
-    """Play the sender of an Attack without an adversary."""
     return play(attack, lambda state, observation, key: attack.level.unharmed(key, len(observation)), attack.runs)
 
 

@@ -59,7 +59,6 @@ def attack(
 def _traces(
     adversaries: Sequence[Adversary], senders: Sequence[str], folder: str | Path | None
 ) -> Iterator[AttackLine]:
-    """Yield the AttackLines of adversaries that choose traces."""
     twice = [stem for stem, count in Counter(map(_stem, adversaries)).items() if count > 1]
     if folder and twice:
         expected = "adversaries of other names of targets, or other seeds, or one after the other"

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 
 class Played(NamedTuple):
-    """An episode that is being played."""
-
     links: contracts.Links
     state: Any  #: the state of the environment
     sums: Array  #: Four sums over the episode so far: the mean reward, and the environment's `totals`
@@ -30,14 +28,11 @@ class Played(NamedTuple):
 
 @dataclass(frozen=True)
 class Links:
-    """The links of a training."""
-
     environment: Learnable[Any]  #: the Environment, or another Learnable
     n: int
 
     @property
     def flows(self) -> int:
-        """The number of flows of all links."""
         return self.n * self.environment.options.flows
 
     def begin(self, key: Array) -> tuple[Played, Array]:

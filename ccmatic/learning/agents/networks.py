@@ -19,8 +19,6 @@ Network: TypeAlias = list[tuple[Array, Array]]
 @partial(jax.tree_util.register_dataclass, data_fields=["layers", "cell"], meta_fields=["activation"])
 @dataclass(frozen=True)
 class Actor:
-    """The network of a policy."""
-
     layers: Network
     cell: policies.Cell | None = None  #: in front of the layers; None if they read the observation
     activation: str = "tanh"  #: the function between the layers, a name as in a policy's file

@@ -114,7 +114,6 @@ KNOWN = {
 
 
 def load(file: str | Path) -> Training:
-    """Return the Training that a TOML file describes."""
     sections, text = load_toml(file)
     return of_sections(sections, text, file)
 

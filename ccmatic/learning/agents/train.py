@@ -150,7 +150,6 @@ def _with(path: str | Path, ending: str) -> Path:
 def _trained(
     training: Training, seeds: Sequence[int], kept: Path, listener: Callable[[records.TrainingLine], object]
 ) -> tuple[Actor, Actor, list[records.TrainingLine]]:
-    """Return the best and the last networks of all seeds, and the TrainingLines."""
     agent, about = training.algorithm(training), {"query": training.sections, "seeds": list(seeds)}
     keys = jax.vmap(jax.random.key)(jnp.array(seeds, jnp.uint32))
     (episode, judge), edges = _compiled(training, agent), held_out.edges(training)
@@ -341,7 +340,6 @@ def _swept(training: Training, values: Mapping[str, Any], files: Sequence[Path])
 
 
 def _best(training: Training, file: Path) -> float:
-    """Return the best mean reward on held-out links that a file records."""
     kind: type[Any] = records.AdversaryFile if training.attacks else records.PolicyFile
     curve = records.read_record(read_text(file), kind, str(file)).curve
     return max(line.held_out for line in curve if isinstance(line.held_out, float | int))

@@ -40,8 +40,6 @@ EDGES = {"low": -1.0, "high": 1.0}
 
 @dataclass(frozen=True)
 class Learner:
-    """A policy of any library."""
-
     name: str  #: the name in the leaderboard
     decide: Callable[[NDArray[Any]], NDArray[Any]]  #: from observations (n, size) to actions (n)
     task: dict[str, Any] = field(default_factory=dict)  #: the options TASK of its environment
@@ -178,7 +176,6 @@ def _entries(out: str | Path | None) -> str:
 
 
 def measure(benchmark: Benchmark, suite: Suite, who: str | Learner) -> records.BenchLine:
-    """Return the measures of a player on the held-out links of a suite."""
     options = suite.link_options
     key = jax.random.fold_in(jax.random.key(benchmark.seed), list(benchmark.suites).index(suite.name))
     if isinstance(who, Learner):

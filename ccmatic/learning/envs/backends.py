@@ -106,7 +106,6 @@ class Packets(SimulatorBackEnd):
         return Packets, (self.environment,)
 
     def reset(self, seed: int) -> tuple[Links, EnvironmentState, Array]:
-        """Begin an episode, as Fluid.reset does with a seed for each link."""
         links, state = self._reset(_keys(np.array([seed], np.uint32)))
         self._random = np.random.default_rng(seed)
         self._begin(links, seed)
@@ -165,8 +164,6 @@ class Packets(SimulatorBackEnd):
 
 
 class _Flow:
-    """The packets that a flow has sent so far, and its measurements."""
-
     def __init__(self) -> None:
         self._carry, self._unlucky, self._totals = 0.0, [0], (0, 0, 0)
 
@@ -295,8 +292,6 @@ class Played:
 
 
 class Several:
-    """The Player of several links, each of which has its own Player."""
-
     is_kept = False
 
     def __init__(self, players: Sequence[Player]) -> None:

@@ -130,12 +130,10 @@ class Environment:
 
     @cached_property
     def features(self) -> int:
-        """The number of elements in one vector of the history."""
         return functions.observed(self.observe) if callable(self.observe) else self._formula("observe").size
 
     @property
     def believes(self) -> bool:
-        """Whether the senders form beliefs."""
         return self.limits is not None or not shipped_beliefs().keys().isdisjoint(self._inputs)
 
     @property

@@ -26,8 +26,6 @@ FLOWS, LINKS = 2, 3
 
 @dataclass(frozen=True)
 class ActionFunction:
-    """A formula of actions."""
-
     #: from a Knowledge and the last rates (bytes/s) to the next rates, all (f, n)
     rate: Callable[[signals.Knowledge, Array], Array]
     bounds: tuple[float, float]  #: the smallest and the largest action
@@ -52,12 +50,10 @@ def observed(function: Function) -> int:
 
 
 def check_reward(function: Function) -> None:
-    """Raise InputError unless a function returns an array (f, n) of numbers."""
     _check(function, "reward", _shape(function, "reward"))
 
 
 def check_action(action: ActionFunction) -> None:
-    """Raise InputError unless the function of an ActionFunction returns an array (f, n) of numbers."""
     rate = jnp.ones((FLOWS, LINKS))
     _check(action.rate, "act", _shape(lambda knowledge: action.rate(knowledge, rate), "act"))
 

@@ -194,7 +194,6 @@ class LinkOptions:
 
     @property
     def slots(self) -> int:
-        """The number of slots in a monitor interval."""
         return int(self.interval.numerator)
 
     @cached_property

@@ -133,7 +133,6 @@ def _text(values: Mapping[str, Any]) -> str:
 
 
 def _has_display() -> bool:
-    """Return whether matplotlib can open a window here."""
     import matplotlib
     from matplotlib import pyplot
 

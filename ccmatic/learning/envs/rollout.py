@@ -67,8 +67,6 @@ def trained(
 
 
 class Episode(NamedTuple):
-    """A recorded episode on n links."""
-
     links: Links
     knowledge: signals.Knowledge  #: the signals.Knowledge after each interval. The first axis is the interval
     reward: jax.Array  #: the reward after each interval, an array (steps, n, f)
@@ -126,7 +124,6 @@ def lawful(episode: Episode, windows: int = 20, horizon: int = 10, seed: int = 0
 
 
 def _windows(episode: Episode, link: int, horizon: int) -> Iterator[tuple[int, int]]:
-    """Yield (link, start) for each window of a link that can be checked."""
     links = episode.links
     if links.keeps is not None and links.keeps[link]:
         return
@@ -140,7 +137,6 @@ def _windows(episode: Episode, link: int, horizon: int) -> Iterator[tuple[int, i
 
 
 def _faults(episode: Episode, link: int, start: int, horizon: int) -> tuple[str, ...]:
-    """Return the laws that a window violates."""
     links, outcomes = episode.links, episode.seen
     jitter = ceil(links.jitter[link])
     came, dropped, S, unlucky = (

@@ -137,8 +137,6 @@ _OTHERS: dict[str, Callable[[Knowledge], Any]] = {
 
 
 class BackgroundState(NamedTuple):
-    """The state of a background flow."""
-
     memory: Any  #: the memory of the flow's RolloutPolicy
     knowledge: signals.Knowledge  #: the signals.Knowledge of the flow's sender, with arrays (1, n)
 
@@ -162,8 +160,6 @@ Act: TypeAlias = Callable[[Any, Links, EnvironmentState, Array], tuple[Any, Arra
 
 @dataclass(frozen=True)
 class RolloutPolicy:
-    """A policy for whole episodes."""
-
     begin: Callable[[Links], Any]  #: from Links to the policy's first memory, which consists of arrays
     act: Act  #: also returns the actions (n, f)
 

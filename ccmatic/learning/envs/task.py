@@ -19,8 +19,6 @@ from ccmatic.learning.envs.signals import EnvironmentState
 
 
 class TaskState(NamedTuple):
-    """The state of a running episode on one link."""
-
     links: Links
     state: EnvironmentState
 

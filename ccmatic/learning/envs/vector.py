@@ -125,7 +125,6 @@ class LinkVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         self._player.close()
 
     def _seed(self, seed: object) -> None:
-        """Give each link a generator of the seeds of its episodes."""
         if isinstance(seed, list | tuple | np.ndarray):
             seeds = list(seed)
             if len(seeds) != self.num_envs:

@@ -114,8 +114,6 @@ STEPS = 6
 
 
 class Round(NamedTuple):
-    """A round of the loop, for reports."""
-
     number: int
     reward: float  #: the mean reward of its last generation
     proofs: tuple[Enclosed, ...]  #: the outcome for each claim, up to the first that is not proved
@@ -124,8 +122,6 @@ class Round(NamedTuple):
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a training."""
-
     file: Path  #: the ONNX file of the network
     weights: list[NDArray[np.float32]]  #: the rounded weights (inputs, outputs) of each layer
     proofs: tuple[Enclosed, ...]  #: the outcomes of the last round
@@ -235,7 +231,6 @@ def _learning_from(training: ProvableTraining, violation: Trace | None, file: Pa
 
 
 def _saved(proofs: tuple[Enclosed, ...], out: Path) -> dict[str, str]:
-    """Write the proofs to the folder of a network, and return the metadata that names them."""
     folder = writable_folder(enclosures.folder_of(out))
     return enclosures.notes_of(
         {proof.save(folder, f"claim_{number}"): proof.claim for number, proof in enumerate(proofs, 1)}

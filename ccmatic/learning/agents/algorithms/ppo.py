@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 
 class Networks(NamedTuple):
-    """What PPO learns."""
-
     policy: Actor  #: the network of the mean action, or of a score for each choice
     value: Network  #: the network of the value. Its inputs are the observation and then the memory of the policy
     log_deviation: Array | None  #: the logarithm of the standard deviation of actions; None for choices
@@ -164,8 +162,6 @@ class Scale(NamedTuple):
 
 
 class State(NamedTuple):
-    """The state of the agent."""
-
     networks: Networks
     adam: optax.OptState  #: Adam's state
     scale: Scale

@@ -82,15 +82,11 @@ class Options:
 
 
 class Networks(NamedTuple):
-    """A policy and two critics."""
-
     policy: Network
     critics: tuple[Network, Network]
 
 
 class State(NamedTuple):
-    """The state of the agent."""
-
     learned: Networks
     slow: Networks  #: the target networks, which follow the learned networks
     adam: tuple[optax.OptState, optax.OptState]  #: Adam's state for the policy, and for the critics
