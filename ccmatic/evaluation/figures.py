@@ -15,12 +15,7 @@ MEASURES = {
     "queueing": (lambda row: row.queueing_delay_rm.p95, "queueing delay, 95th percentile (R_m)", None, "linear"),
     "loss": (lambda row: row.lost_max_in_rm, "packets lost within an R_m, most", None, "symlog"),
     "inflight": (lambda row: row.inflight_max_bdp, "inflight, most (C·R_m)", "inflight_bdp", "linear"),
-    "loss_in_step": (
-        lambda row: row.lost_max_in_step,
-        "packets lost within a step, most",
-        "lost_in_step",
-        "symlog",
-    ),
+    "loss_in_step": (lambda row: row.lost_max_in_step, "packets lost within a step, most", "lost_in_step", "symlog"),
 }
 
 

@@ -56,9 +56,7 @@ class Udp:
             options += _state_options(export, context.link.holds, context.number)
         sender, receiver = build_udp(_write(export, "udp", context))
         yield flows.Commands(
-            [receiver, context.port],
-            [sender, *options, context.address, context.port],
-            log=_log(export, log),
+            [receiver, context.port], [sender, *options, context.address, context.port], log=_log(export, log)
         )
 
 

@@ -206,8 +206,7 @@ def _no_rate(envelope):
     name = envelope.name if definitions.is_controller(envelope.name) else envelope.controller.file
     message = f"{envelope.name} is an envelope, which has no rate of its own to send at; expected something within it"
     return InputError(
-        f"{message}, such as cubic: `export --around cubic`, `--flow guard:{name}:cubic`",
-        envelope.controller.file,
+        f"{message}, such as cubic: `export --around cubic`, `--flow guard:{name}:cubic`", envelope.controller.file
     )
 
 

@@ -24,17 +24,7 @@ from msgspec import structs
 from numpy.typing import NDArray
 
 from ccmatic import records
-from ccmatic.base import (
-    InputError,
-    Unreadable,
-    counted,
-    line_of,
-    load_toml,
-    read_text,
-    require_folder,
-    shown,
-    suggest,
-)
+from ccmatic.base import InputError, Unreadable, counted, line_of, load_toml, read_text, require_folder, shown, suggest
 from ccmatic.deployment import policies
 from ccmatic.learning import adversaries
 from ccmatic.learning.agents import held_out

@@ -337,10 +337,7 @@ class LinkOptions:
         others = jnp.arange(self.all_flows)[:, None] > 0
         start = jnp.where(others, self.starts.at(luck["starts"]) / slot, 0)
         stop = start + self.lasts.at(luck["lasts"]) / slot if self.lasts else jnp.full_like(start, total)
-        return {
-            "start": start.astype(jnp.int32),
-            "stop": jnp.where(others, stop, total).astype(jnp.int32),
-        }
+        return {"start": start.astype(jnp.int32), "stop": jnp.where(others, stop, total).astype(jnp.int32)}
 
     def _with_schedules(self, links: Links, which: Array) -> Links:
         for number, kind in enumerate(self.mix):

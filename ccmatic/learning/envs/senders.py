@@ -18,19 +18,7 @@ from ccmatic.base import CONDITION, InputError, definitions
 from ccmatic.contracts import Links
 from ccmatic.controllers import Controller, Stateful, load, signal
 from ccmatic.deployment import policies
-from ccmatic.language import (
-    Binary,
-    Name,
-    Past,
-    Tree,
-    Visit,
-    Walker,
-    as_sent,
-    find_program,
-    is_stateful,
-    parts,
-    rebuilt,
-)
+from ccmatic.language import Binary, Name, Past, Tree, Visit, Walker, as_sent, find_program, is_stateful, parts, rebuilt
 from ccmatic.learning.envs import signals
 from ccmatic.learning.envs.capacity import MBIT
 from ccmatic.learning.envs.links import LinkOptions
