@@ -9,6 +9,8 @@ from ccmatic.learning.adversaries.trained import (
     OPTIONS,
     Adversary,
     EpisodeResults,
+    along,
+    attack,
     baseline,
     constrained,
     following,
@@ -16,8 +18,8 @@ from ccmatic.learning.adversaries.trained import (
     make_attack,
     play,
     worst,
+    written,
 )
-from ccmatic.learning.adversaries.transfer import along, attack, written
 
 __all__ = [
     "LINKS",

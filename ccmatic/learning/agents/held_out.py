@@ -14,8 +14,7 @@ from jax import Array
 
 from ccmatic import records
 from ccmatic.base import counted, write_text
-from ccmatic.learning.agents.contract import Links
-from ccmatic.learning.agents.networks import Actor
+from ccmatic.learning.agents.contract import Actor, Links
 from ccmatic.learning.agents.query import Training
 from ccmatic.learning.envs import Environment
 

@@ -28,9 +28,8 @@ from ccmatic.base import InputError, Unreadable, counted, line_of, load_toml, re
 from ccmatic.deployment import policies
 from ccmatic.learning import adversaries
 from ccmatic.learning.agents import held_out
-from ccmatic.learning.agents.contract import Agent, AgentState
+from ccmatic.learning.agents.contract import Actor, Agent, AgentState
 from ccmatic.learning.agents.files import Board, restore_checkpoint, write_checkpoint
-from ccmatic.learning.agents.networks import Actor
 from ccmatic.learning.agents.query import KNOWN, Training, load, of_sections
 from ccmatic.learning.envs.backends import find_device
 

@@ -3,7 +3,6 @@
 See docs/reference/bench.md.
 """
 
-from ccmatic.learning.bench.measure import Learner, bench, measure, player
-from ccmatic.learning.bench.suites import Benchmark, Suite, load
+from ccmatic.learning.bench.measure import Benchmark, Learner, Suite, bench, load, measure, player
 
 __all__ = ["Benchmark", "Learner", "Suite", "bench", "load", "measure", "player"]

@@ -14,8 +14,7 @@ except ImportError as error:
     raise InputError(f"{error.name} is not installed; pip install 'ccmatic[rl]'") from None
 
 from ccmatic.learning.envs.backends import Fluid
-from ccmatic.learning.envs.environment import Environment, Learnable
-from ccmatic.learning.envs.functions import ActionFunction
+from ccmatic.learning.envs.environment import ActionFunction, Environment, Learnable
 from ccmatic.learning.envs.gym import LEARNED, LinkEnv, make_environment, spaces
 from ccmatic.learning.envs.links import LinkOptions
 from ccmatic.learning.envs.parallel import LinkParallelEnv

@@ -1,12 +1,15 @@
 """The environment as pure functions of arrays, for training loops that JAX compiles.
 
-The other interfaces build on these functions.
+The other interfaces build on these functions. Formulas may be functions of Python instead of names and files. JAX
+compiles these functions, so they consist of operations on arrays. They have no registers, and no export: a formula in
+a file has both.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
 from types import ModuleType
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -17,11 +20,82 @@ from ccmatic.base import InputError, definitions, shown
 from ccmatic.contracts import MANY, Links, SlotOutcome, load_fluid
 from ccmatic.controllers import Controller, shipped_beliefs, signal
 from ccmatic.deployment import policies
-from ccmatic.learning.envs import functions, signals
+from ccmatic.learning.envs import signals
 from ccmatic.learning.envs.links import LinkOptions, Ranges
 from ccmatic.learning.envs.senders import sender_of_rates, window
 from ccmatic.learning.envs.signals import BackgroundState, EnvironmentState, RolloutPolicy
+from ccmatic.learning.envs.spread import spread
 from ccmatic.worlds.arrays import rates
+
+#: A function of a signals.Knowledge.
+Function: TypeAlias = Callable[[signals.Knowledge], Array]
+
+#: The numbers of flows and links in the check of a function. They differ, so that no axis is mistaken for another.
+FLOWS, LINKS = 2, 3
+
+
+@dataclass(frozen=True)
+class ActionFunction:
+    """A formula of actions, as a function of Python."""
+
+    #: from a Knowledge and the last rates (bytes/s) to the next rates, all (f, n)
+    rate: Callable[[signals.Knowledge, Array], Array]
+    bounds: tuple[float, float]  #: the smallest and the largest action
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.bounds, list | tuple) or len(self.bounds) != 2:
+            raise InputError(f"the bounds of actions are {shown(self.bounds)}; expected two numbers")
+        low, high = (spread(end, "a bound of actions", least=-float("inf")).ends[0] for end in self.bounds)
+        if not low < high:
+            raise InputError(f"the bounds of actions are {low:g} and {high:g}; expected ascending numbers")
+        if not callable(self.rate):
+            raise InputError(f"the rate of an action is {shown(self.rate)}; expected a function")
+        object.__setattr__(self, "bounds", (low, high))
+
+
+def observed(function: Function) -> int:
+    """Return the number of elements in a vector of an observation, (f, n, elements)."""
+    shape = _shape(function, "observe")
+    if len(shape) != 3 or shape[:2] != (FLOWS, LINKS) or not shape[2]:
+        raise InputError(f"observe {_named(function)} returns {_text(shape)}; expected (flows, links, numbers)")
+    return int(shape[2])
+
+
+def check_reward(function: Function) -> None:
+    _check(function, "reward", _shape(function, "reward"))
+
+
+def check_action(action: ActionFunction) -> None:
+    rate = jnp.ones((FLOWS, LINKS))
+    _check(action.rate, "act", _shape(lambda knowledge: action.rate(knowledge, rate), "act"))
+
+
+def _check(function: Callable[..., Any], kind: str, shape: tuple[int, ...]) -> None:
+    if shape != (FLOWS, LINKS):
+        raise InputError(f"{kind} {_named(function)} returns {_text(shape)}; expected (flows, links)")
+
+
+def _shape(function: Function, kind: str) -> tuple[int, ...]:
+    """Return the shape of the array that a function returns for a Knowledge of FLOWS flows and LINKS links."""
+    ones = jnp.ones((FLOWS, LINKS))
+    knowledge = signals.first(ones, ones, jnp.int32(1500), signal.shared_memory(), capacity=ones)
+    try:
+        result = jax.eval_shape(function, knowledge)
+    except Exception as error:  # the function is the user's, so it may raise anything
+        raise InputError(f"{kind} fails: {type(error).__name__}: {shown(str(error).splitlines()[0])}") from None
+    if not hasattr(result, "shape") or not jnp.issubdtype(result.dtype, jnp.number):
+        raise InputError(f"{kind} {_named(function)} returns {shown(result)}; expected an array of numbers")
+    return tuple(result.shape)
+
+
+def _named(function: object) -> str:
+    return shown(getattr(function, "__name__", type(function).__name__))
+
+
+def _text(shape: tuple[int, ...]) -> str:
+    names = {FLOWS: "flows", LINKS: "links"}
+    return f"the shape ({', '.join(names.get(size, str(size)) for size in shape)})"
+
 
 State = TypeVar("State")
 
@@ -71,9 +145,9 @@ class Environment:
     """
 
     options: LinkOptions
-    observe: str | functions.Function = definitions.chosen("models.signals", "DEFAULT")
-    act: str | functions.ActionFunction = definitions.chosen("models.signals", "DEFAULT")
-    reward: str | functions.Function = definitions.chosen("models.signals", "DEFAULT")
+    observe: str | Function = definitions.chosen("models.signals", "DEFAULT")
+    act: str | ActionFunction = definitions.chosen("models.signals", "DEFAULT")
+    reward: str | Function = definitions.chosen("models.signals", "DEFAULT")
     history: int = 10
     delay: int = 0
     choices: tuple[float, ...] = ()
@@ -81,11 +155,11 @@ class Environment:
 
     def __post_init__(self) -> None:
         if callable(self.reward):
-            functions.check_reward(self.reward)
+            check_reward(self.reward)
         if callable(self.act):
             raise InputError(f"act is {shown(self.act)}; expected a name, a file, or an ActionFunction with its bounds")
-        if isinstance(self.act, functions.ActionFunction):
-            functions.check_action(self.act)
+        if isinstance(self.act, ActionFunction):
+            check_action(self.act)
         for formula in self.formulas:
             object.__setattr__(self, formula.kind, formula.name)
         self.features  # noqa: B018  # checks a function of observations
@@ -106,7 +180,7 @@ class Environment:
         given: dict[str, Any] = {"observe": self.observe, "reward": self.reward}
         if not self.envelope:
             given["act"] = self.act
-        named = {k: v for k, v in given.items() if not (callable(v) or isinstance(v, functions.ActionFunction))}
+        named = {k: v for k, v in given.items() if not (callable(v) or isinstance(v, ActionFunction))}
         return tuple(signal.load(kind, name) for kind, name in named.items())
 
     def formula(self, kind: str) -> signal.Signal | None:
@@ -130,7 +204,7 @@ class Environment:
 
     @cached_property
     def features(self) -> int:
-        return functions.observed(self.observe) if callable(self.observe) else self._formula("observe").size
+        return observed(self.observe) if callable(self.observe) else self._formula("observe").size
 
     @property
     def believes(self) -> bool:
@@ -148,7 +222,7 @@ class Environment:
     @cached_property
     def envelope(self) -> Controller | None:
         """The controller from whose range of rates an action chooses; None if there is no such controller."""
-        return None if isinstance(self.act, functions.ActionFunction) else policies.envelope(self.act)
+        return None if isinstance(self.act, ActionFunction) else policies.envelope(self.act)
 
     @cached_property
     def limits(self) -> Controller | None:
@@ -172,7 +246,7 @@ class Environment:
     def bounds(self) -> tuple[float, float]:
         if self.envelope:
             return -1.0, 1.0
-        if isinstance(self.act, functions.ActionFunction):
+        if isinstance(self.act, ActionFunction):
             return self.act.bounds
         bounds = self._formula("act").bounds
         assert bounds is not None  # Every formula of actions has bounds.
@@ -275,7 +349,7 @@ class Environment:
 
     def _wanted(self, knowledge: signals.Knowledge, rate: Array) -> Array:
         """Return the rates (f, n) by the formula of actions, given the last rates."""
-        if isinstance(self.act, functions.ActionFunction):
+        if isinstance(self.act, ActionFunction):
             return jnp.nan_to_num(self.act.rate(knowledge, rate))
         return knowledge.value(self._formula("act").term, rate=rate)
 

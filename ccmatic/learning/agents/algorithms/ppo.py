@@ -12,8 +12,7 @@ from jax import Array
 from ccmatic.base import InputError, shown
 from ccmatic.deployment import policies
 from ccmatic.learning.agents import contract
-from ccmatic.learning.agents.contract import Played
-from ccmatic.learning.agents.networks import Actor, Network, begin, begin_cell, output
+from ccmatic.learning.agents.contract import Actor, Network, Played, begin_cell, begin_network, output
 
 if TYPE_CHECKING:
     from ccmatic.learning.agents.query import Training
@@ -222,13 +221,13 @@ class Agent(contract.Agent):
         units, choices = section.options.memory, self.training.choices
         one, two = jax.random.split(key)
         if section.options.initial is None:
-            policy = begin(one, units or size, section.layers, last=0.01, outputs=len(choices) or 1)
+            policy = begin_network(one, units or size, section.layers, last=0.01, outputs=len(choices) or 1)
         else:
             policy = [(jnp.array(weights), jnp.array(bias)) for weights, bias in _initial(self.training).layers]
         cell = begin_cell(jax.random.fold_in(key, 1), size, units) if units else None
         deviation = None if choices else jnp.log(jnp.float32(self.training.deviation))
         actor = Actor(policy, cell, section.options.activation)
-        networks = Networks(actor, begin(two, size + units, section.layers), deviation)
+        networks = Networks(actor, begin_network(two, size + units, section.layers), deviation)
         returns = Scale(jnp.float32(1), jnp.float32(0), jnp.float32(1))
         seen = Scale(jnp.float32(1), jnp.zeros(size), jnp.ones(size))
         return State(networks, self.adam.init(networks), returns, seen, jnp.float32(self.training.deviation))

@@ -13,8 +13,7 @@ import optax
 from jax import Array
 
 from ccmatic.learning.agents import contract
-from ccmatic.learning.agents.contract import Played
-from ccmatic.learning.agents.networks import Network, begin, output
+from ccmatic.learning.agents.contract import Network, Played, begin_network, output
 
 if TYPE_CHECKING:
     from ccmatic.learning.agents.query import Training
@@ -106,8 +105,8 @@ class Agent(contract.Agent):
     def begin(self, key: Array) -> State:
         section, size, flows = self.training.agent, self.training.environment.size, self.training.links.flows
         one, two, three = jax.random.split(key, 3)
-        policy = begin(one, size, section.layers, last=0.01)
-        critics = begin(two, size + 1, section.layers), begin(three, size + 1, section.layers)
+        policy = begin_network(one, size, section.layers, last=0.01)
+        critics = begin_network(two, size + 1, section.layers), begin_network(three, size + 1, section.layers)
         empty = jnp.zeros((section.options.memory, flows))
         seen = jnp.zeros((*empty.shape, size))
         return State(
