@@ -29,6 +29,9 @@ LARGEST, DEEPEST, WEIGHTS = 1024, 20, 2**20
 #: proof.
 PROVED_HORIZON = 11
 
+#: The fields of a PolicyFile, and options of an environment, that define the task of a policy.
+TASK = ("observe", "act", "reward", "history", "delay")
+
 
 def envelope(act: str) -> Controller | None:
     """Return the envelope NAME in which an action `envelope:NAME` chooses a rate; None for other actions.
@@ -144,7 +147,7 @@ def save(file: records.PolicyFile | records.AdversaryFile, path: str | Path) -> 
 def _check_query(file: records.PolicyFile, path: str) -> None:
     """Raise InputError if the query of a policy's training states another sender. Names of files are not compared."""
     asked = file.query.get("environment")
-    for name in ("observe", "act", "reward", "history", "delay"):
+    for name in TASK:
         stated = asked.get(name) if isinstance(asked, dict) else None
         is_file = definitions.is_path(str(stated).rpartition(":")[2])
         if stated is not None and not is_file and stated != getattr(file, name):

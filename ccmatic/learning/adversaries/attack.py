@@ -6,7 +6,7 @@ sender measures, or the time for which jitter holds served bytes.
 """
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -206,6 +206,8 @@ class Attack:
     level: Bandwidth | LeastRtt | Jitter = field(default_factory=Bandwidth)
 
     bounds = (-1.0, 1.0)
+    choices: ClassVar[tuple[float, ...]] = ()
+    lag, warning = 0, None  # a link's action takes effect at once
 
     def __post_init__(self) -> None:
         if self.reward not in REWARDS:

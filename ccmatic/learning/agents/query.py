@@ -71,16 +71,13 @@ class Training:
 
     @property
     def lag(self) -> int:
-        """The number of intervals until a learner observes the effect of an action.
-
-        These are the intervals in R_m. A link's action takes effect at once, so the lag of an adversary is 0.
-        """
-        return 0 if isinstance(self.environment, adversaries.Attack) else _lag(self.environment)
+        """The number of intervals until a learner observes the effect of an action."""
+        return self.environment.lag
 
     @property
     def warning(self) -> str | None:
         """The measured exploit of the reward, as a sentence."""
-        return None if isinstance(self.environment, adversaries.Attack) else self.environment.warning
+        return self.environment.warning
 
     @property
     def links(self) -> Links:
@@ -89,7 +86,7 @@ class Training:
     @property
     def choices(self) -> tuple[float, ...]:
         """The actions of a discrete choice; empty if the network computes the action itself."""
-        return () if isinstance(self.environment, adversaries.Attack) else self.environment.choices
+        return self.environment.choices
 
     def decided(self, outputs: Array) -> Array:
         """Return the actions (…) of a policy, given the outputs (…, outputs) of its network."""
@@ -173,12 +170,7 @@ def _environment(sections: Mapping[str, Any]) -> Environment | adversaries.Attac
     environment = make_environment(given)
     if "steps" in given:
         return environment
-    return make_environment({**given, "steps": environment.options.steps + _lag(environment)})
-
-
-def _lag(environment: Environment) -> int:
-    """Return the number of intervals in R_m."""
-    return int(1 / environment.options.interval)
+    return make_environment({**given, "steps": environment.options.steps + environment.lag})
 
 
 def _check_exported(environment: Environment) -> None:

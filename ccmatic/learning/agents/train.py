@@ -228,7 +228,7 @@ def _file(
         return records.AdversaryFile(
             query=training.sections, seed=seed, threshold=environment.threshold, layers=stored, curve=curve
         )
-    names = {name: getattr(environment, name) for name in ("observe", "act", "reward", "history", "delay")}
+    names = {name: getattr(environment, name) for name in policies.TASK}
     file = records.PolicyFile(
         query=training.sections,
         seed=seed,

@@ -114,9 +114,6 @@ def _in_folder(kind: str, folder: Path) -> str:
     return f"{word}:{folder / file}" if colon else kind
 
 
-#: The options of a Learner's task. The suite determines all others.
-TASK = ("observe", "act", "reward", "history", "delay")
-
 #: The action at each edge of an envelope.
 EDGES = {"low": -1.0, "high": 1.0}
 
@@ -129,10 +126,12 @@ class Learner:
 
     def environment(self, options: LinkOptions) -> Environment:
         for name in self.task:
-            if name not in TASK:
-                raise InputError(f"unknown option '{shown(name)}' in the task of {self.name}; {suggest(name, TASK)}")
+            if name not in policies.TASK:
+                raise InputError(
+                    f"unknown option '{shown(name)}' in the task of {self.name}; {suggest(name, policies.TASK)}"
+                )
         checked = make_environment(self.task)
-        return Environment(options, **{name: getattr(checked, name) for name in TASK})
+        return Environment(options, **{name: getattr(checked, name) for name in policies.TASK})
 
 
 def player(name: str, options: LinkOptions) -> tuple[Environment, RolloutPolicy]:

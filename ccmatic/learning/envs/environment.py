@@ -187,6 +187,11 @@ class Environment:
         return next((formula for formula in self.formulas if formula.kind == kind), None)
 
     @property
+    def lag(self) -> int:
+        """The number of intervals in R_m, until a sender observes the effect of an action."""
+        return int(1 / self.options.interval)
+
+    @property
     def warning(self) -> str | None:
         """The measured exploit of the reward, as a sentence."""
         reward = self.formula("reward")

@@ -18,6 +18,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from ccmatic.base import InputError, shown, suggest
+from ccmatic.deployment import policies
 from ccmatic.learning.envs import native
 from ccmatic.learning.envs.backends import Fluid, Outcome, Packets, Played, Player
 from ccmatic.learning.envs.emulated import EmulatorBackEnd
@@ -78,7 +79,7 @@ BACKENDS = ("fluid", "packets", "emulator")
 Floats: TypeAlias = NDArray[np.float32]
 
 #: The options that define the learning task. The other options describe the links.
-LEARNED = ("observe", "act", "reward", "history", "delay", "choices")
+LEARNED = (*policies.TASK, "choices")
 
 
 def make_environment(options: Mapping[str, Any]) -> Environment:

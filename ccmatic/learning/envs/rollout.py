@@ -50,7 +50,7 @@ def trained(
 
     Observations, actions and rewards are those of the policy's training; a guard limits the rates, as in Environment.
     """
-    learned = {name: getattr(policy.file, name) for name in ("observe", "act", "reward", "history", "delay")}
+    learned = {name: getattr(policy.file, name) for name in policies.TASK}
     environment = Environment(options, **learned, guard=guard)
 
     units = policy.cell.units if policy.cell else 0
