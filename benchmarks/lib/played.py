@@ -155,7 +155,7 @@ def _judged_state(run, scenario, expected):
 def emulated(scenario, sender):
     """Run a scenario over the emulator. May raise InputError."""
     requests = [_request(flow, sender, number) for number, flow in enumerate(scenario.flows)]
-    done = emulation.emulate(scenario.link, requests, scenario.seconds)
+    done = emulation.run_flows(scenario.link, requests, scenario.seconds)
     return Run(done.link, done.flows, done.duration, done.log, faults=tuple(done.faults))
 
 

@@ -4,7 +4,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from ccmatic.deployment.exporting import files
+from ccmatic.deployment.exporting import targets
 from ccmatic.worlds.runtime.library import compile_c
 
 #: The measured flow has 96 Mbit/s, which is 8 packets per millisecond. Packets are acknowledged after 40 ms.
@@ -62,7 +62,7 @@ def measure(export, value, change, times):
         acknowledgement, and all updates that these events cause.
     """
     with tempfile.TemporaryDirectory() as folder:
-        files.write(export, "c", folder)
+        targets.write(export, "c", folder)
         source, program = Path(folder) / "main.c", Path(folder) / "main"
         written = PROGRAM.replace("VALUE", value).replace("CHANGE", change).replace("TIMES", str(times))
         source.write_text(written.replace("NAME", export.name))

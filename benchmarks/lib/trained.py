@@ -34,7 +34,7 @@ def train(folder, name, sections, seeds, load=policies.load):
         file = folder / f"{name}_{seed}.json"
         if not file.exists():
             print(f"{file.stem} is trained", flush=True)
-            agents.train(agents.load(query), seed, file)
+            agents.train(query, file, seed=seed)
         yield load(file)
 
 

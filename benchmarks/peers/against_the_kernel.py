@@ -57,7 +57,7 @@ def measure(keys, seconds):
 
 def emulated(path, name, seconds):
     """Return the measures of the first valid attempt, or those of the last attempt if none is valid."""
-    emulation = real_runs.attempted(lambda: run.emulate(path, [kinds.request(name)], seconds))
+    emulation = real_runs.attempted(lambda: run.run_flows(path, [kinds.request(name)], seconds))
     summary = measures.summed_up(emulation, seconds / 3)
     result = {name: summary[name] for name in ("utilisation", "lost", "packets")}
     wait = summary["queueing_delay_ms"].mean

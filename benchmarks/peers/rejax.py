@@ -121,7 +121,7 @@ def ours(folder, options, episodes):
     query.write_text(sections_of(sections))
     begun, times = time.process_time(), []
     files = agents.train(
-        agents.load(query), 1, folder / "ours.json", lambda line: times.append(time.process_time()), seeds=SEEDS
+        query, folder / "ours.json", seed=1, seeds=SEEDS, told=lambda line: times.append(time.process_time())
     )
     return files, times[SEEDS - 1] - begun, times[-1] - times[SEEDS - 1]
 
@@ -178,7 +178,7 @@ def main():
     )
     players = [f"policy:{file}" for file in files]
     players += [bench.Learner(f"rejax_{number + 1}", decide, TASK) for number, decide in enumerate(decisions)]
-    for line in bench.measure_all(benchmark, players, given.suites, given.folder / "leaderboard.jsonl"):
+    for line in bench.bench(players, given.suites, out=given.folder / "leaderboard.jsonl"):
         print(records.line(line), flush=True)
 
 

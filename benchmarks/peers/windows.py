@@ -36,7 +36,7 @@ def windows(path, name, seconds):
     watcher = threading.Thread(target=_watch, args=(done, looks))
     watcher.start()
     try:
-        emulation = run.emulate(path, [kinds.request(name)], seconds)
+        emulation = run.run_flows(path, [kinds.request(name)], seconds)
     finally:
         done.set()
         watcher.join()

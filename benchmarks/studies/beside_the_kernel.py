@@ -45,7 +45,7 @@ FLOWS = {"reno": "reno", "cubic": "cubic", "bbr": "bbr_v1"}
 def emulated(network, flow, seconds):
     """Return the cell of a kernel's flow."""
     link = pipeline._link(on=NETWORKS[network].format(middle=f"{seconds / 2:g}"))
-    runs, note = real_runs.valid(lambda: emulation.emulate(link, [kinds.request(flow)], seconds))
+    runs, note = real_runs.valid(lambda: emulation.run_flows(link, [kinds.request(flow)], seconds))
     return (cell(network, [measured(network, link, run, seconds) for run in runs]) if runs else "") + note
 
 

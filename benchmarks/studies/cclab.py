@@ -105,7 +105,7 @@ def main():
     against = [trained_against(name, options.folder, options.seeds) for name in options.targets]
     lines_by_pair = defaultdict(list)
     others = [made(name, options.folder) for name in options.on]
-    for line in adversaries.transfer([each for group in against for each in group], others, options.folder / "traces"):
+    for line in adversaries.attack([each for group in against for each in group], others, options.folder / "traces"):
         lines_by_pair[line.sender, line.against].append(line)
     print("sender           trace against     used, %               delay, ms             paper")
     for (sender, harmed), lines in lines_by_pair.items():
@@ -124,10 +124,10 @@ def main():
 
 
 def trained_against(name, folder, seeds):
-    """Return the Adversaries of all seeds against a target."""
+    """Return the files of adversaries of all seeds against a target."""
     target = made(name, folder)
     sections = {"environment": LINKS, "adversary": {"target": target}, "agent": AGENT}
-    return list(train(folder, f"against_{name}", sections, seeds, adversaries.load))
+    return list(train(folder, f"against_{name}", sections, seeds, Path))
 
 
 def made(name, folder):

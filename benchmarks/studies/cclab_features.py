@@ -86,7 +86,7 @@ def main():
             options = {"target": target, "level": "feature", "within": within, "penalty": PENALTY}
             trained = adversaries_of(given, options)
             for name, link_options in links.items():
-                attack = adversaries.attack(options, link_options)
+                attack = adversaries.make_attack(options, link_options)
                 if name not in alone:
                     alone[name] = adversaries.baseline(attack)
                 rows(name, within, attack, alone[name], trained, given.seeds)

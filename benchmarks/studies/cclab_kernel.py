@@ -54,7 +54,7 @@ def kernel(sender, file, options):
     """Run the kernel's sender for the duration of the trace, five times, and return the results as text."""
     seconds = options.steps * options.rtt.ends[0] / 1000
     path = link.of_opportunities(file, f"{options.rtt.ends[0]:g}ms", f"{options.buffer.ends[0]:g}")
-    runs, note = real_runs.valid(lambda: run.emulate(path, [kinds.request(sender)], seconds))
+    runs, note = real_runs.valid(lambda: run.run_flows(path, [kinds.request(sender)], seconds))
     rows = [measures.measures(emulation, 0) for emulation in runs]
     results = [(row.utilisation, row.queueing_delay_ms.mean / 1000, row.lost / row.packets) for row in rows]
     return (cell_text(results) if results else "") + note

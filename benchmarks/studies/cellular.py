@@ -45,7 +45,7 @@ def true(path, steps):
 
 def cell(path, sender):
     """Return the results of the runs of a sender as text."""
-    valid, note = real_runs.valid(lambda: run.emulate(path, [kinds.request(sender)], SECONDS))
+    valid, note = real_runs.valid(lambda: run.run_flows(path, [kinds.request(sender)], SECONDS))
     if not valid:
         return note
     rows = [measures.measures(emulation, WARMUP) for emulation in valid]

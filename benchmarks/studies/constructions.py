@@ -56,8 +56,8 @@ def main():
     for name in given.names:
         query = Path(f"{name}.toml")
         query.write_text(sections_of(CONSTRUCTIONS[name]))
-        for file in agents.train(agents.load(query), 1, f"{name}.json", seeds=given.seeds):
-            lines = list(bench.measure_all(bench.load(), [f"policy:{file}"], given.suites, "constructions.jsonl"))
+        for file in agents.train(query, f"{name}.json", seed=1, seeds=given.seeds):
+            lines = list(bench.bench([f"policy:{file}"], given.suites, out="constructions.jsonl"))
             print(row(f"policy:{file}", lines), flush=True)
 
 

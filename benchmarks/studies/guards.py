@@ -18,7 +18,7 @@ from pathlib import Path
 
 from ccmatic import proving, records
 from ccmatic.base import parse_json, read_text, write_text
-from ccmatic.deployment.emulation import machine, measure_flows
+from ccmatic.deployment.emulation import emulate, machine
 from ccmatic.networks import traces
 from ccmatic.records import MeasuresFile
 
@@ -82,7 +82,7 @@ def measured(file, flow, rate, rtt, buffer, jitter):
         return records.convert(parse_json(read_text(file)), MeasuresFile)
     for _ in range(TRIES):
         try:
-            row = measure_flows({**link, **delays}, [flow], max(SECONDS, rounds * rtt / 1000))
+            row = emulate([flow], seconds=max(SECONDS, rounds * rtt / 1000), **link, **delays)
             faults = row.faults
         except machine.NotReady as late:
             faults = [late.message]

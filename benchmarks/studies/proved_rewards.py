@@ -19,7 +19,7 @@ import numpy as np
 
 from benchmarks.studies.provable import QUERY, measured
 from ccmatic.learning import provable
-from ccmatic.learning.provable import network, search
+from ccmatic.learning.provable import loop, network
 from ccmatic.learning.provable.query import MARGIN
 
 #: The number of links that judge a player, and their random key.
@@ -28,7 +28,7 @@ JUDGES, KEY = 512, 10**6
 
 def rewarded(training, decide):
     """Return the mean reward of a player per interval."""
-    reward, _ = jax.jit(lambda key: search.played(training.environment, decide, key, JUDGES))(jax.random.key(KEY))
+    reward, _ = jax.jit(lambda key: loop.played(training.environment, decide, key, JUDGES))(jax.random.key(KEY))
     return float(reward)
 
 
@@ -57,7 +57,7 @@ def main():
     rows["high edge"] = [rewarded(training, partial(clipped, ends, partial(constant, np.inf)))]
     worst = {}
     for seed in range(1, arguments.seeds + 1):
-        weights, _ = search.improved(training, network.begin(training.layers, seed), seed)
+        weights, _ = loop.improved(training, network.begin(training.layers, seed), seed)
         free = network.rounded(weights)
         outcome = provable.train(guarded, seed, arguments.folder / f"proved_{seed}.onnx")
         players = {"free": partial(network.share, free), "proved": partial(network.share, outcome.weights)}

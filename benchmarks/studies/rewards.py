@@ -127,7 +127,7 @@ def learned(cell, folder):
     names = {"reward": cell["reward"], "act": cell["act"]}
     query = folder / f"{cell['reward']}-{cell['act'].replace(':', '-')}.toml"
     query.write_text(sections_of({"environment": {**LINKS, **OBSERVED, **names}, "agent": AGENT}))
-    files = agents.train(agents.load(query), 1, query.with_suffix(".json"), seeds=cell["seeds"])
+    files = agents.train(query, query.with_suffix(".json"), seed=1, seeds=cell["seeds"])
     environment = Environment(LinkOptions(**LINKS), **OBSERVED, **names)
     group, results = [policies.load(file) for file in files], []
     episode = rollout(environment, together(group, environment.bounds), jax.random.key(99), JUDGES * len(group))

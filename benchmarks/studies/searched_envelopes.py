@@ -94,7 +94,7 @@ def compared(name, file, folder, episodes, seeds):
     environment |= {"history": 4, "steps": 201}
     query = folder / f"{name}.toml"
     write_text(query, _toml(environment, {"parallel": 64, "episodes": episodes, "layers": [32, 16], "rollout": 25}))
-    files = agents.train(agents.load(query), 0, folder / f"{name}.json", seeds=seeds)
+    files = agents.train(query, folder / f"{name}.json", seeds=seeds)
     links = LinkOptions(**{**options, "steps": 400})
     fixed = Environment(links, act=f"envelope:{file}")
     constants = scored(fixed, lambda action, seen: jnp.full(seen.shape[:2], action), jnp.float32(CONSTANTS))

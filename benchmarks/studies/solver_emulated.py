@@ -35,8 +35,8 @@ import numpy as np
 from benchmarks.lib import cells
 from benchmarks.studies.solver_adversary import BEGIN, STEPS, as_it_runs, begun, follow, learned, play, solved
 from ccmatic.deployment.emulation import run
-from ccmatic.deployment.emulation.exported import Udp
 from ccmatic.deployment.emulation.flows import FlowRequest
+from ccmatic.deployment.emulation.kinds import Udp
 from ccmatic.deployment.emulation.link import OWN, Link
 from ccmatic.deployment.exporting import header
 from ccmatic.networks.trace_export import Holds
@@ -143,7 +143,7 @@ def find(cell, folder):
     name, trace, R_m, number = cell.values()
     rates, spans = rounds(name, folder) if trace == "rounds" else whole(name, number, folder)
     x, link = play(begun(name), rates).columns, path(rates, R_m)
-    emulation = run.emulate(link, [FlowRequest(name, ExportedSender(name, folder))], (len(rates) + STEPS) * R_M / 1e9)
+    emulation = run.run_flows(link, [FlowRequest(name, ExportedSender(name, folder))], (len(rates) + STEPS) * R_M / 1e9)
     left = emulation.log[emulation.log["admitted"] >= 0]
     result = {"late": float(np.percentile(emulation.lateness, 99)) / 1e6}
     for what, part in {"solver": spans, "all": [(0, len(rates))]}.items():

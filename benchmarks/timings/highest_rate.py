@@ -40,7 +40,7 @@ from benchmarks.lib.sender_times import measure
 from benchmarks.timings.policies import INFERS, zeros
 from ccmatic.deployment import policies
 from ccmatic.deployment.emulation import machine
-from ccmatic.deployment.exporting import files, header, targets
+from ccmatic.deployment.exporting import header, targets
 from ccmatic.worlds.runtime import build
 
 PORT, STEP, ALWAYS = 5001, 0.02, 1e3
@@ -134,7 +134,7 @@ def senders(policy, seconds, folder):
 
     The argument `policy` is the path of the policy's file.
     """
-    files.write(policies.exported(policies.load(policy)), "udp", folder / "udp")
+    targets.write(policies.exported(policies.load(policy)), "udp", folder / "udp")
     program, receiver = build.build_udp(folder / "udp")
     to = [machine.RECEIVER, PORT]
     yield "policy in C", [program, "--step", int(STEP * 1e9), "--duration", seconds, *to], [receiver, PORT]
@@ -144,7 +144,7 @@ def senders(policy, seconds, folder):
     tcp = ["iperf3", "--client", machine.RECEIVER, "--port", PORT, "--time", seconds, "--congestion"]
     server = ["iperf3", "--server", "--port", PORT, "--forceflush"]
     (folder / "fastest.py").write_text(AS_MUCH_AS_CAN_BE)
-    files.write(header.make(str(folder / "fastest.py")), "bpf", folder / "bpf")
+    targets.write(header.make(str(folder / "fastest.py")), "bpf", folder / "bpf")
     name = targets.kernel_name("fastest", str(os.getpid()))
     program, loader = build.build_bpf(folder / "bpf", name)
     with machine.Process("the loader", [loader, program], folder) as loaded:

@@ -39,18 +39,6 @@ if TYPE_CHECKING:
         reproduce_tradeoff,
     )
     from ccmatic.api.searches import Synthesis, check_cover, check_widening, read_run, synthesise, widen
-    from ccmatic.api.senders import (
-        actions,
-        attack,
-        bench,
-        emulate,
-        evaluate,
-        export,
-        list_names,
-        sweep,
-        train,
-        train_proved,
-    )
     from ccmatic.api.verdicts import (
         answer,
         answer_all,
@@ -69,7 +57,11 @@ if TYPE_CHECKING:
         worst,
         worst_all,
     )
+    from ccmatic.base import list_names
     from ccmatic.controllers import Controller
+    from ccmatic.deployment.emulation import emulate
+    from ccmatic.deployment.policies import actions, export
+    from ccmatic.evaluation import evaluate
     from ccmatic.fitting import explain_log
     from ccmatic.fitting import fit_file as fit
     from ccmatic.judging import (
@@ -88,6 +80,10 @@ if TYPE_CHECKING:
         shrink_witness,
     )
     from ccmatic.language.neural import Decision
+    from ccmatic.learning.adversaries import attack
+    from ccmatic.learning.agents import sweep, train
+    from ccmatic.learning.bench import bench
+    from ccmatic.learning.provable import train_proved
     from ccmatic.logic.solving import SolverOptions
     from ccmatic.networks.traces import Trace
     from ccmatic.proving import Attempt, Check, ProofOutcome

@@ -2,7 +2,7 @@
 
 from ccmatic.base import definitions, installed, markup, quantities
 from ccmatic.base.bisection import last_good, last_good_at_once, last_good_from_above
-from ccmatic.base.catalogue import KINDS, entries
+from ccmatic.base.catalogue import KINDS, list_names
 from ccmatic.base.clock import Clock, OutOfTime
 from ccmatic.base.definitions import Alias, absolute
 from ccmatic.base.embedding import c_comment, c_name, docstring, smtlib_comment, smtlib_name
@@ -66,7 +66,6 @@ __all__ = [
     "counted",
     "definitions",
     "docstring",
-    "entries",
     "exact",
     "installed",
     "last_good",
@@ -74,6 +73,7 @@ __all__ = [
     "last_good_from_above",
     "late",
     "line_of",
+    "list_names",
     "load_toml",
     "located",
     "located_in",

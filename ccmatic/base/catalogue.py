@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 
 from ccmatic.base import definitions, installed
+from ccmatic.base.errors import InputError, shown, suggest
 from ccmatic.base.files import read_text, syntax_tree
 
 #: For each kind: its folders, and the names of which each file must define one; None for TOML files.
@@ -40,32 +41,45 @@ class Entry:
     says: str
 
 
-def entries(kinds=tuple(KINDS)):
-    """Yield an Entry per definition of the given kinds, kind by kind: shipped ones first, sorted by name.
+def list_names(*kinds: str) -> list[Entry]:
+    """Return the names that functions and commands accept: of models, queries, templates and others.
+
+    `cm.list_names("models")` lists the models, in the order of their names.
 
     Args:
-        kinds: Keys of KINDS.
+        kinds: The kinds: `models`, `queries`, `templates`, `properties`, `proofs` or `controllers`. By default, all
+            kinds.
+
+    Returns:
+        A list of entries, kind by kind. Each entry has a `kind`, a `name`, and a sentence `says`.
 
     Raises:
-        InputError: If another package uses a name that is already taken.
+        InputError: If a kind is unknown, or another package uses a name that is already taken.
     """
-    for kind in kinds:
-        folders, defined = KINDS[kind]
-        suffix, names = ".py" if defined else ".toml", []
-        for folder in folders:
-            for name in definitions.shipped(folder, suffix):
-                names.append(name)
-                if alias := definitions.aliases(folder).get(name):
-                    yield Entry(kind, name, f"{alias.says} It is {alias.of}.")
-                    continue
-                text = read_text(definitions.find_file([folder], name, suffix))
-                if not defined:
-                    yield Entry(kind, name, _first_sentence(_comment(text)))
-                elif not {*defined}.isdisjoint(_defined(module := syntax_tree(text))):
-                    yield Entry(kind, name, _first_sentence(ast.get_docstring(module) or ""))
-        added = installed.points(kind, names) if kind in installed.KINDS else {}
-        for name, point in added.items():
-            yield Entry(kind, name, f"From {installed.origin(point)}.")
+    unknown = [kind for kind in kinds if kind not in KINDS]
+    if unknown:
+        raise InputError(f"there is no kind '{shown(unknown[0])}'; {suggest(unknown[0], KINDS)}")
+    return [entry for kind in kinds or KINDS for entry in _entries(kind)]
+
+
+def _entries(kind):
+    """Yield an Entry per definition of a kind: shipped ones first, sorted by name."""
+    folders, defined = KINDS[kind]
+    suffix, names = ".py" if defined else ".toml", []
+    for folder in folders:
+        for name in definitions.shipped(folder, suffix):
+            names.append(name)
+            if alias := definitions.aliases(folder).get(name):
+                yield Entry(kind, name, f"{alias.says} It is {alias.of}.")
+                continue
+            text = read_text(definitions.find_file([folder], name, suffix))
+            if not defined:
+                yield Entry(kind, name, _first_sentence(_comment(text)))
+            elif not {*defined}.isdisjoint(_defined(module := syntax_tree(text))):
+                yield Entry(kind, name, _first_sentence(ast.get_docstring(module) or ""))
+    added = installed.points(kind, names) if kind in installed.KINDS else {}
+    for name, point in added.items():
+        yield Entry(kind, name, f"From {installed.origin(point)}.")
 
 
 def _comment(text):

@@ -17,10 +17,11 @@ def act(policy):
     interval has a rate. A wrong line has an error as its answer, and the command continues
     (docs/reference/learning.md#actions-line-by-line).
     """
-    from ccmatic import api, records
+    from ccmatic import records
+    from ccmatic.deployment import policies
 
     sys.stdin.reconfigure(errors="replace")  # a byte that is no text must not end the command
-    for answer in api.actions(policy, sys.stdin):
+    for answer in policies.actions(policy, sys.stdin):
         click.echo(records.line(answer))
         sys.stdout.flush()
     return options.GOOD

@@ -26,9 +26,10 @@ def attack(adversaries, senders, out, as_json):
     from ccmatic.cli.interrupts import left_in_time
 
     with left_in_time():
-        from ccmatic import api, records
+        from ccmatic import records
+        from ccmatic.learning import adversaries as learned
 
-        for line in api.attack(adversaries, senders, out):
+        for line in learned.attack(adversaries, senders, out):
             click.echo(records.line(line) if as_json else _attacked(line))
     return options.GOOD
 

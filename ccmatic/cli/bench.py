@@ -21,9 +21,10 @@ def bench(players, suites, file, out, as_json):
     from ccmatic.cli.interrupts import left_in_time
 
     with left_in_time():
-        from ccmatic import api, records
+        from ccmatic import records
+        from ccmatic.learning import bench as benchmarks
 
-        for line in api.bench(players, suites, file=file, out=out):
+        for line in benchmarks.bench(players, suites, file=file, out=out):
             click.echo(records.line(line) if as_json else _text(line))
     return options.GOOD
 

@@ -69,15 +69,15 @@ def emulate(flows, seconds, warmup, out, plot, as_json, **link):
 
     The flows run in network namespaces of this machine, which needs Linux and root.
     """
-    from ccmatic import api, records
+    from ccmatic import records
     from ccmatic.cli.reports import expectation_text
-    from ccmatic.deployment.emulation import as_text
+    from ccmatic.deployment import emulation
 
-    measures = api.emulate(flows, seconds=seconds, warmup=warmup, out=out, plot=plot, **link)
+    measures = emulation.emulate(flows, seconds=seconds, warmup=warmup, out=out, plot=plot, **link)
     judged = measures.expectations or ()
     if as_json:
         click.echo(records.line(measures))
     else:
         added = [f"{each.flow} was added, because an expectation names it" for each in measures.flows[len(flows) :]]
-        click.echo("\n".join([*map(expectation_text, judged), *added, as_text(measures)]))
+        click.echo("\n".join([*map(expectation_text, judged), *added, emulation.as_text(measures)]))
     return options.expected(judged) if measures.valid else options.UNKNOWN

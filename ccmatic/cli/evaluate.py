@@ -27,9 +27,9 @@ def evaluate(senders, real, out, jobs, cluster, as_json):
 
     The results are compared with the proved bounds of the controllers.
     """
-    from ccmatic import api, evaluation, records
+    from ccmatic import evaluation, records
 
-    grid = api.evaluate(senders, out, real=real, jobs=jobs, cluster=cluster)
+    grid = evaluation.evaluate(senders, out, real=real, jobs=jobs, cluster=cluster)
     for number, row in enumerate(grid, 1):
         text = evaluation.line(row, as_json)
         click.echo(text if as_json else f"{number:>{len(str(grid.count))}}/{grid.count}  {text}")

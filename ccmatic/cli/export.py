@@ -44,9 +44,10 @@ def export(controller, target, out, model, horizon, jitter, around, as_json):
 
     The C code uses integers only, and computes beliefs from acknowledgements.
     """
-    from ccmatic import api, records
+    from ccmatic import records
+    from ccmatic.deployment import policies
 
-    files = api.export(controller, target, out, model=model, horizon=horizon, jitter=jitter, around=around)
+    files = policies.export(controller, target, out, model=model, horizon=horizon, jitter=jitter, around=around)
     for file in files:
         about = records.ExportLine(files[0].stem, target, str(file))
         click.echo(records.line(about) if as_json else file)

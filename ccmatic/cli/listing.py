@@ -15,9 +15,9 @@ def list_command(kinds, as_json):
     Each name has a sentence about it. The kinds are models, queries, templates, properties, proofs, controllers and
     others; KINDs select some of them.
     """
-    from ccmatic import base, records  # imported here; `api.list_names` would take long to import
+    from ccmatic import base, records
 
-    entries = base.entries(kinds or tuple(base.KINDS))
+    entries = base.list_names(*kinds)
     lines = (
         (records.line(records.EntryLine(entry.kind, entry.name, entry.says)) for entry in entries)
         if as_json

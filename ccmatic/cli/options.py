@@ -76,7 +76,7 @@ def names_of(*kinds):
     def complete(context, parameter, incomplete):
         from click.shell_completion import CompletionItem
 
-        names = [CompletionItem(entry.name, help=entry.says) for entry in base.entries(kinds)]
+        names = [CompletionItem(entry.name, help=entry.says) for entry in base.list_names(*kinds)]
         return [item for item in names if item.value.startswith(incomplete)] + [CompletionItem(incomplete, type="file")]
 
     return complete

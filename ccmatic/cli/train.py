@@ -47,7 +47,7 @@ def train(query, seed, seeds, out, prove, tensorboard, as_json):
         options.refuse({"seeds": seeds > 1, "tensorboard": tensorboard}, "one seed with --prove, and no event files")
         return _prove(query, seed, out, as_json)
     with left_in_time():
-        from ccmatic import api, records
+        from ccmatic import records
         from ccmatic.learning import agents
 
         if agents.is_sweep(query):
@@ -67,7 +67,7 @@ def train(query, seed, seeds, out, prove, tensorboard, as_json):
         def warned(text):
             click.echo(f"ccmatic: warning: {text}", err=True)
 
-        files = api.train(query, out, seed=seed, seeds=seeds, told=progress, warned=warned, tensorboard=tensorboard)
+        files = agents.train(query, out, seed=seed, seeds=seeds, told=progress, warned=warned, tensorboard=tensorboard)
     for file in files:
         click.echo(records.line(records.PolicyLine(str(file))) if as_json else file)
     return options.GOOD
@@ -75,14 +75,15 @@ def train(query, seed, seeds, out, prove, tensorboard, as_json):
 
 def _sweep(query, seed, seeds, out, as_json):
     """Train every training of a sweep. Return the exit code."""
-    from ccmatic import api, records
+    from ccmatic import records
+    from ccmatic.learning import agents
 
     def progress(number, line):
         if as_json:
             click.echo(records.line(line))
 
     done = []
-    for line in api.sweep(query, out, seed=seed, seeds=seeds, told=progress):
+    for line in agents.sweep(query, out, seed=seed, seeds=seeds, told=progress):
         done.append(line)
         if as_json:
             click.echo(records.line(line))
@@ -109,7 +110,8 @@ def _swept(line):
 
 def _prove(query, seed, out, as_json):
     """Train a policy until it is proved. Return the exit code."""
-    from ccmatic import api, records
+    from ccmatic import records
+    from ccmatic.learning import provable
 
     def progress(line):
         answers = ", ".join(f"{claim}: {answer}" for claim, answer in line.claims.items())
@@ -117,7 +119,7 @@ def _prove(query, seed, out, as_json):
         text = f"{line.round}/{line.rounds}   reward {line.reward:9.3f}   {answers}{refuted}"
         click.echo(records.line(line) if as_json else text)
 
-    file, verdict = api.train_proved(query, out, seed=seed, told=progress)
+    file, verdict = provable.train_proved(query, out, seed=seed, told=progress)
     click.echo(records.line(records.PolicyLine(str(file))) if as_json else file)
     return options.outcome({verdict})
 

@@ -1,7 +1,6 @@
 """The figures of an evaluation: a summary (as Figure 9), every run (Figures 15, 16), and convergence (18, 19)."""
 
-from ccmatic.evaluation.bounds import bounds
-from ccmatic.evaluation.runs import BETWEEN, SECONDS
+from ccmatic.evaluation.runs import BETWEEN, SECONDS, bounds
 from ccmatic.networks import traces
 from ccmatic.networks.traces import QUIET
 from ccmatic.records import ABSENT
@@ -16,29 +15,12 @@ MEASURES = {
     "queueing": (lambda row: row.queueing_delay_rm.p95, "queueing delay, 95th percentile (R_m)", None, "linear"),
     "loss": (lambda row: row.lost_max_in_rm, "packets lost within an R_m, most", None, "symlog"),
     "inflight": (lambda row: row.inflight_max_bdp, "inflight, most (C·R_m)", "inflight_bdp", "linear"),
-    "loss_in_step": (
-        lambda row: row.lost_max_in_step,
-        "packets lost within a step, most",
-        "lost_in_step",
-        "symlog",
-    ),
+    "loss_in_step": (lambda row: row.lost_max_in_step, "packets lost within a step, most", "lost_in_step", "symlog"),
 }
 
 
 def draw(rows, folder, suffix=".png"):
-    """Draw every figure for which the rows contain data.
-
-    Args:
-        rows: The ResultRecords.
-        folder: The folder to which the figures are written.
-        suffix: The suffix of the figures' files, including the dot, which selects the file type.
-
-    Returns:
-        The paths of the figures.
-
-    Raises:
-        InputError: If a figure cannot be drawn.
-    """
+    """Draw every figure for which the ResultRecords contain data, and return the files."""
     files = []
     for stack in ("simulated", "real"):
         steady = [row for row in rows if row.stack == stack and len(row.rates_mbit) == 1]
@@ -115,7 +97,6 @@ def _bound(row, name):
 
 
 def _convergence(rows, file):
-    """Draw the delivered rate over time on links whose rate changes."""
     changes = sorted({tuple(row.rates_mbit) for row in rows})
     with traces.figure(file, (8, 2.6 * len(changes))) as figure:
         panels = figure.subplots(len(changes), 1, squeeze=False, sharex=True)

@@ -16,11 +16,22 @@ from itertools import product
 import numpy as np
 
 from ccmatic import records
-from ccmatic.base import InputError, definitions, parse_json, read_text, writable_folder
+from ccmatic.base import InputError, counted, definitions, parse_json, read_text, writable_folder
 from ccmatic.base.workers import Team
 from ccmatic.deployment import exporting
-from ccmatic.deployment.emulation import RECORD, SECOND, Emulation, Link, emulate, of_texts, request, summed_up, warm_up
+from ccmatic.deployment.emulation import (
+    RECORD,
+    SECOND,
+    Emulation,
+    Link,
+    of_texts,
+    request,
+    run_flows,
+    summed_up,
+    warm_up,
+)
 from ccmatic.networks.simulation import NEVER, Path, Simulation, WindowFlow
+from ccmatic.proving import guarantees
 from ccmatic.records import ResultRecord
 from ccmatic.worlds.runtime import Library, StatefulSender
 
@@ -44,31 +55,19 @@ REAL_SECONDS = 20
 
 @dataclass(frozen=True)
 class Scenario:
-    """The link of a run.
-
-    Attributes:
-        rates: The rates of the link in Mbit/s. If there are several rates, each one lasts BETWEEN seconds.
-        rtt: R_m in ms.
-        buffer: The buffer in C·R_m at the largest rate.
-        jitter: One of JITTERS.
-        stack: `simulated` or `real`.
-    """
-
-    rates: tuple
-    rtt: int
-    buffer: Fraction
+    rates: tuple  #: the rates of the link in Mbit/s. If there are several rates, each one lasts BETWEEN seconds
+    rtt: int  #: R_m in ms
+    buffer: Fraction  #: the buffer in C·R_m at the largest rate
     jitter: str
-    stack: str = "simulated"
+    stack: str = "simulated"  #: `simulated` or `real`
 
     @property
     def name(self):
-        """The name of the scenario in files and messages."""
         rates = "-".join(map(str, self.rates))
         return f"{self.stack} {rates}mbit {self.rtt}ms {self.buffer}bdp {self.jitter}"
 
     @property
     def buffer_bytes(self):
-        """β, the size of the buffer in bytes."""
         return int(_bytes(max(self.rates)) * Fraction(self.rtt, 1000) * self.buffer)
 
 
@@ -86,26 +85,7 @@ def real_grid():
         yield Scenario((rate,), 40, buffer, jitter, "real")
 
 
-def require(senders, real):
-    """Check that a real network stack or the simulator can run all senders.
-
-    Raises:
-        InputError: If a sender cannot run.
-    """
-    for sender in senders:
-        (request if real else exporting.make)(sender)
-
-
 def run(sender, scenario):
-    """Run one sender in one scenario, and return the result.
-
-    Args:
-        sender: A controller's file or shipped name; on a real network stack, a flow of `ccmatic emulate`.
-        scenario: The Scenario.
-
-    Returns:
-        The ResultRecord.
-    """
     return ResultRecord(
         sender=sender,
         scenario=scenario.name,
@@ -128,7 +108,7 @@ def simulated(controller, scenario):
     simulation = Simulation(path, 1, jitter=kind.patterns[scenario.jitter], rates=map(_bytes, scenario.rates))
     flow = kind(built, simulation)
     for number in range(int(SECONDS / step)):
-        rate = _bytes(_rate_at(scenario, number * step))
+        rate = _bytes(scenario.rates[min(int(number * step // BETWEEN), len(scenario.rates) - 1)])
         if rate != simulation.path.rate:
             simulation.change_rate(rate)
         flow.step()
@@ -142,27 +122,19 @@ def simulated(controller, scenario):
 
 
 def emulated(name, scenario):
-    """Emulate a run on this machine; return the fields that `simulated` returns.
-
-    `name` is a flow of `ccmatic emulate`.
-    """
+    """Emulate a run of a flow of `ccmatic emulate`; return the fields that `simulated` returns."""
     jitter = None if scenario.jitter == "none" else f"{scenario.rtt}ms"
     link = of_texts(f"{scenario.rates[0]}mbit", f"{scenario.rtt}ms", f"{scenario.buffer}bdp", jitter, seed=1)
-    done = emulate(link, [request(name)], REAL_SECONDS)
+    done = run_flows(link, [request(name)], REAL_SECONDS)
     start = warm_up(done)
     summary = summed_up(done, start)
     return summary | {"from_seconds": start, "faults": done.faults, "delivered_mbit": throughput(done)}
 
 
 def of_steps(done, step):
-    """Return the quantities that lemmas bound, measured after the warm-up of a run.
+    """Return the most packets lost in a step of `step` ns, and the most C·R_m in flight at the end of a step.
 
-    Args:
-        done: The Emulation.
-        step: The length of a step in ns.
-
-    Returns:
-        The largest number of packets lost in a step, and the most bytes in flight at the end of a step, in C·R_m.
+    Both are quantities that lemmas bound, measured after the warm-up.
     """
     edges = np.arange(WARM_UP * SECOND, SECONDS * SECOND + 1, step)
     lost, kept = done.log[done.log["lost"] != 0], done.log[done.log["lost"] == 0]
@@ -182,10 +154,6 @@ def throughput(done):
 
 
 def line(row, as_json):
-    """Return a ResultRecord as text for people or as a JSON line.
-
-    The `outside` of a ResultRecord lists the proved bounds that the run breaks.
-    """
     if as_json:
         return records.line(row)
     parts = [
@@ -209,7 +177,6 @@ class Evaluation:
 
     @property
     def rows(self):
-        """The ResultRecord of each run."""
         return list(self._rows.values())
 
     def _read(self):
@@ -242,16 +209,12 @@ class Evaluation:
 
 @cache
 def _library(controller):
-    return Library(exporting.make(controller))
+    return Library(_export(controller))
 
 
 def _bytes(rate):
     """Convert Mbit/s to bytes per second."""
     return Fraction(rate * 10**6, 8)
-
-
-def _rate_at(scenario, second):
-    return scenario.rates[min(int(second // BETWEEN), len(scenario.rates) - 1)]
 
 
 def _as_emulation(done, lag, name, scenario):
@@ -271,11 +234,6 @@ def _as_emulation(done, lag, name, scenario):
     return Emulation(link, (name,), SECONDS * SECOND, log, False, 0.0, 0, ((0, SECONDS * SECOND),), (None,))
 
 
-def _propagation(rng, bound, step):
-    """Return a delay of R_m for every packet. R_m is half of the model's jitter."""
-    return lambda now: now + bound // 2
-
-
 def _aggregation(rng, bound, step):
     """Return a delay function: after R_m, the packets of each random interval within D leave at once (Appendix H)."""
     until = 0
@@ -289,16 +247,12 @@ def _aggregation(rng, bound, step):
     return release_at
 
 
-#: The delays of a path behind the bottleneck: by R_m and D, or by D alone.
-_PATTERNS = {"none": _propagation, "aggregation": _aggregation}
-_BEHIND = {"none": "none", "aggregation": "bursts"}
-
-
 class _Beliefs:
     """A flow of a controller of beliefs. Its step is R_m + D, which equals the model's jitter."""
 
     step_in_rtts, lag = 2, 0
-    patterns = _PATTERNS
+    #: The delays behind the bottleneck. R_m, half of the model's jitter, delays every packet.
+    patterns = {"none": lambda rng, bound, step: lambda now: now + bound // 2, "aggregation": _aggregation}  # noqa: RUF012
 
     def __init__(self, built, simulation):
         if built.export.step != self.step_in_rtts:
@@ -318,9 +272,62 @@ class _Window(WindowFlow):
     """A flow of a controller with state. Its step is R_m. Acknowledgements take the path's delays, plus R_m."""
 
     step_in_rtts, lag = 1, 1
-    patterns = _BEHIND
+    patterns = {"none": "none", "aggregation": "bursts"}  # noqa: RUF012
     at_start = False
 
     def __init__(self, built, simulation):
         rtt = round(simulation.path.propagation * SECOND)
         super().__init__(simulation, StatefulSender(built, PACKET, rtt))
+
+
+@dataclass(frozen=True)
+class ProvedBounds:
+    """Proved bounds in the steady state. A bound is None if no proof states it."""
+
+    utilisation: float | None = None  #: the lowest utilisation in many successive windows
+    lost_in_step: int | None = None  #: the largest number of packets lost in a step
+    inflight_bdp: float | None = None  #: the most bytes in flight, in C·R_m, with those that propagate
+
+    def _violations(self, row):
+        if self.utilisation is not None and row.utilisation < self.utilisation - 0.01:
+            yield f"utilisation {row.utilisation:.3f}, proved: at least {self.utilisation:.3f}"
+        if self.lost_in_step is not None and row.lost_max_in_step > self.lost_in_step:
+            yield f"{counted(row.lost_max_in_step, 'packet')} lost in a step, proved: at most {self.lost_in_step}"
+        if self.inflight_bdp is not None and row.inflight_max_bdp > self.inflight_bdp:
+            yield f"{row.inflight_max_bdp:.2f} C·R_m inflight, proved: at most {self.inflight_bdp:.2f}"
+
+
+def broken(row):
+    """Yield, as text, each proved bound that a ResultRecord breaks.
+
+    A run may have a utilisation that is lower than the bound by 0.01, because the warm-up and the end of the run cut
+    windows. The function checks only simulated runs in which the link rate is constant.
+    """
+    if row.stack == "simulated" and len(row.rates_mbit) == 1:
+        yield from bounds(row.sender, row.buffer_bdp, row.at_start)._violations(row)
+
+
+def bounds(sender, buffer_bdp, at_start=False):
+    """Return the ProvedBounds of an exported controller on a link of any rate.
+
+    The bounds come from a proof whose windows are as long as those of the exported controller. `at_start`: the sender
+    still runs its start controller, which it replaces after the first large loss.
+    """
+    export = _export(sender)
+    if export.remembers:
+        return ProvedBounds()  # a sender without proved bounds
+    path = guarantees.DeployedPath(export.jitter, buffer=Fraction(buffer_bdp))
+    wanted = " at its start" if at_start else ""
+    for where, guarantee in export.guarantees(path):
+        if where == wanted and not guarantee.missing:
+            return ProvedBounds(_float(guarantee.utilisation), guarantee.lost_in_step, _float(guarantee.inflight))
+    return ProvedBounds()
+
+
+@cache
+def _export(sender):
+    return exporting.make(sender)
+
+
+def _float(number):
+    return None if number is None else float(number)

@@ -32,7 +32,7 @@ def record(plan: Scenario, subject: Any) -> Recording:
     link, flows = _link(plan), list(_flows(plan, subject))
     faults: list[str] = []
     for _ in range(TRIES):
-        run = emulation.emulate(link, flows, plan.duration / SECOND)
+        run = emulation.run_flows(link, flows, plan.duration / SECOND)
         if not run.faults:
             packets = np.zeros(len(run.log), PACKET)
             for name in PACKET.names or ():

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ccmatic import __version__
-from ccmatic.base import InputError, definitions, entries, located, read_text, shown, write_text
+from ccmatic.base import InputError, definitions, list_names, located, read_text, shown, write_text
 from ccmatic.language import find_program
 from ccmatic.records import WorkbenchFile, WorkbenchQuestion, data, read_record
 
@@ -47,7 +47,7 @@ def introduction(question: WorkbenchFile, folder: Path) -> dict[str, Any]:
         "other": data(_about_any("", "")) if data(question) == data(begin(None)) else None,
         "folder": str(folder),
         "made_by": f"ccmatic {__version__}",
-        "controllers": [{"name": each.name, "says": each.says} for each in entries(["controllers"])],
+        "controllers": [{"name": each.name, "says": each.says} for each in list_names("controllers")],
     }
 
 

@@ -12,8 +12,7 @@ from ccmatic.base.errors import InputError
 from ccmatic.cli.commands import cli
 from ccmatic.deployment.emulation import pipeline
 from ccmatic.evaluation import figures, runs
-from ccmatic.evaluation.bounds import bounds, broken
-from ccmatic.evaluation.runs import Evaluation, Scenario
+from ccmatic.evaluation.runs import Evaluation, Scenario, bounds, broken
 from ccmatic.networks.traces.trace import Trace
 from support.json_schemas import validate
 from support.machine import needs_bpf, needs_compiler, on_time
@@ -129,7 +128,7 @@ def test_cc_qdel_in_the_kernel(rate, jitter, iperf3):
     """R_m 40 ms, 2 BDP, with and without jitter: it carries iperf3, and fills the link. (At 96 Mbit/s a machine that is
     late by a few ms says that the link is slower: only a run that is valid is held against it.)"""
     link = {"rate": f"{rate}mbit", "rtt": "40ms", "buffer": "2bdp", "jitter": jitter, "schedule": None}
-    found = on_time(lambda: pipeline.measure_flows(link, ["bpf:cc_qdel"], 5, 3.5), lateness_ms)
+    found = on_time(lambda: pipeline.emulate(["bpf:cc_qdel"], seconds=5, warmup=3.5, **link), lateness_ms)
     false = [fault for fault in found.faults if "believed falsely" in fault]
     # With a D of R_m nothing is left for delays of the sender's own, which a busy machine has.
     assert jitter or not false or len(found.faults) > len(false), false
@@ -149,7 +148,7 @@ def test_counterexamples_happen(controller, buffer, emulator, tmp_path):
     schedule = str(tmp_path / "schedule.csv")
     export = ["trace", "export", str(file), "--format", "schedule", "--rate", f"{rate}bit", "--rtt", "40ms"]
     assert cli.main([*export, "--mss", "1500", "--out", schedule], standalone_mode=False) == 0
-    found = on_time(lambda: pipeline.measure_flows({"schedule": schedule}, [f"udp:{controller}"]), lateness_ms)
+    found = on_time(lambda: pipeline.emulate([f"udp:{controller}"], schedule=schedule), lateness_ms)
     foretold, measured = found.trace, found.emulated
     packet = 1500 / (rate / 8 * 0.04 * 6)
     assert measured.utilisation == pytest.approx(foretold.utilisation, rel=0.15, abs=1.5 * packet)

@@ -16,7 +16,7 @@ import pytest
 from ccmatic import controllers as cca
 from ccmatic.base.errors import InputError
 from ccmatic.deployment.exporting import header
-from ccmatic.deployment.exporting.files import write
+from ccmatic.deployment.exporting.targets import write
 from ccmatic.language import is_stateful
 from ccmatic.networks.simulation.deployed import DeployedController
 from ccmatic.networks.simulation.paths import Path

@@ -16,7 +16,7 @@ MS = 10**6
 
 def emulate(asked, names, seconds):
     return on_time(
-        lambda: run.emulate(asked, kinds.timetable(names, seconds), seconds),
+        lambda: run.run_flows(asked, kinds.timetable(names, seconds), seconds),
         lambda found: np.percentile(found.lateness, (50, 99)) / 1e6,
     )
 
@@ -129,7 +129,7 @@ def test_a_flow_has_no_rtt_on_a_schedule(tmp_path):
         "time_ns,admitted,served\n0,0,0\n1000000000,3000000,3000000\n"
     )
     with pytest.raises(InputError, match="a flow's rtt on a schedule"):
-        pipeline.measure_flows({"schedule": str(tmp_path / "schedule.csv")}, ["udp:cc_qdel,rtt=80ms"])
+        pipeline.emulate(["udp:cc_qdel,rtt=80ms"], schedule=tmp_path / "schedule.csv")
 
 
 def test_shares_are_drawn(tmp_path):

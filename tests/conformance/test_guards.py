@@ -10,7 +10,7 @@ import pytest
 from ccmatic.base import InputError
 from ccmatic.deployment.emulation import flows, kinds, link, machine, run
 from ccmatic.deployment.emulation.measures import measures
-from ccmatic.deployment.exporting import files, header
+from ccmatic.deployment.exporting import header, targets
 from ccmatic.worlds.runtime import build
 from ccmatic.worlds.runtime.library import Library
 from support.cli import run as command
@@ -102,7 +102,7 @@ def test_what_cannot_be_exported_is_said(options, message, tmp_path, monkeypatch
 @pytest.mark.real_time
 @pytest.mark.parametrize("around", ["cubic", *(pytest.param(name, marks=pytest.mark.slow) for name in ("bbr", "reno"))])
 def test_the_kernel_takes_each_guard(around, tmp_path):
-    files.write(header.make_guard(WIDE, around), "bpf", tmp_path)
+    targets.write(header.make_guard(WIDE, around), "bpf", tmp_path)
     name = f"guard_{os.getpid()}"
     program, loader = build.build_bpf(tmp_path, name)
     machine.build(machine.TIED, tmp_path)
@@ -121,7 +121,7 @@ def test_a_guarded_flow_keeps_to_its_envelope(iperf3, around):
     asked = link.of_texts("24mbit", "20ms", "4bdp")
     flow = f"guard:{WIDE}:{around}"
     done = on_time(
-        lambda: run.emulate(asked, [kinds.request(flow)], 6),
+        lambda: run.run_flows(asked, [kinds.request(flow)], 6),
         lambda found: np.percentile(found.lateness, (50, 99)) / 1e6,
     )
     [found] = measures(done, 2).flows

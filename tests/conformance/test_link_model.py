@@ -12,7 +12,7 @@ from itertools import combinations_with_replacement, product
 import pytest
 
 from ccmatic.deployment.exporting import header
-from ccmatic.deployment.exporting.files import write
+from ccmatic.deployment.exporting.targets import write
 from support import TESTS
 from support.sampling import each_nth
 

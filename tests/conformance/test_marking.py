@@ -269,7 +269,7 @@ def test_emulated_flows_react_to_marks(name):
     """After slow start, few packets are lost and the queue is short; the kernel's reno understands ECN."""
     link = pipeline._link(on="marking 24 mbit, rtt 40 ms, buffer 2 bdp, threshold 1/2 bdp")
     emulation = on_time(
-        lambda: run.emulate(link, [kinds.request(name)], 4),
+        lambda: run.run_flows(link, [kinds.request(name)], 4),
         lambda found: np.percentile(found.lateness, (50, 99)) / 1e6,
     )
     assert "the log does not replay" not in emulation.faults

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from ccmatic.deployment.exporting import files, header
+from ccmatic.deployment.exporting import header, targets
 from support.machine import needs_compiler
 
 pytestmark = [needs_compiler, pytest.mark.real_time]
@@ -29,7 +29,7 @@ static uint64_t wanted(const struct ccm_record *record)
 def built(folder, *options):
     """The sender and the receiver, in a folder."""
     (folder / "band.py").write_text(ENVELOPE)
-    files.write(header.make(str(folder / "band.py"), guarding=True), "udp", folder)
+    targets.write(header.make(str(folder / "band.py"), guarding=True), "udp", folder)
     command = ["make", "-s", "-B", "udp_sender", "udp_receiver", "CFLAGS=-O1 -Wall -Wextra -Werror", *options]
     made = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert made.returncode == 0, made.stderr

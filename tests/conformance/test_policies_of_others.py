@@ -9,7 +9,7 @@ import pytest
 
 from ccmatic.base import InputError
 from ccmatic.deployment import policies
-from ccmatic.deployment.emulation.exported import Trained
+from ccmatic.deployment.emulation.kinds import Trained
 from ccmatic.worlds.runtime import Library
 from support.machine import needs_compiler
 from support.policies import FLOATS, pointer

@@ -10,7 +10,7 @@ import pytest
 
 from ccmatic.base.errors import InputError
 from ccmatic.deployment.exporting import header
-from ccmatic.deployment.exporting.files import write
+from ccmatic.deployment.exporting.targets import write
 from ccmatic.worlds.runtime.library import Library, compile_c
 from support.machine import needs_compiler
 from support.sampling import each_nth

@@ -10,8 +10,8 @@ import pytest
 
 from ccmatic.base import InputError
 from ccmatic.deployment.exporting import header
-from ccmatic.deployment.exporting.files import write
 from ccmatic.deployment.exporting.stateful import StatefulExport
+from ccmatic.deployment.exporting.targets import write
 from ccmatic.worlds.runtime.library import Library, StatefulSender
 from conformance.updates import STRICT, UPDATES, in_c, library
 from conformance.worlds import Cell, Disagreement, check

@@ -92,5 +92,7 @@ def test_bytes_that_overtake_break_a_law():
 
 
 def test_three_real_flows_share_an_emulated_link(iperf3):
-    done = run.emulate(links.of_texts("24mbit", "20ms", "1bdp"), kinds.timetable(["cubic", "reno", "cubic"], 1.5), 1.5)
+    done = run.run_flows(
+        links.of_texts("24mbit", "20ms", "1bdp"), kinds.timetable(["cubic", "reno", "cubic"], 1.5), 1.5
+    )
     assert {*done.log["flow"].tolist()} >= {0, 1, 2} and "the log does not replay" not in done.faults

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ccmatic import records
-from ccmatic.deployment.emulation import beliefs, exported, flows, kinds, link, measures, run
+from ccmatic.deployment.emulation import beliefs, flows, kinds, link, measures, run
 from ccmatic.deployment.exporting import header
 from support.emulations import again, in_time
 from support.json_schemas import validate
@@ -125,7 +125,7 @@ DEEP = link.of_texts("12mbit", "40ms", "2bdp")
 
 def emulate(flow, seconds, asked=DEEP):
     return on_time(
-        lambda: run.emulate(asked, kinds.timetable([flow], seconds), seconds),
+        lambda: run.run_flows(asked, kinds.timetable([flow], seconds), seconds),
         lambda found: np.percentile(found.lateness, (50, 99)) / 1e6,
     )
 
@@ -153,7 +153,7 @@ def test_it_does_where_the_receiver_has_no_room(seed, iperf3, monkeypatch):
 
 def test_a_sender_that_errs_is_found_out(emulator, monkeypatch):
     """One whose bounds from below are twice what they ought to be."""
-    write = exported.exporting.write
+    write = kinds.exporting.write
 
     def write_wrongly(export, target, folder):
         write(export, target, folder)
@@ -162,7 +162,7 @@ def test_a_sender_that_errs_is_found_out(emulator, monkeypatch):
         assert "return amount / over;" in text
         file.write_text(text.replace("return amount / over;", "return 2 * (amount / over);"))
 
-    monkeypatch.setattr(exported.exporting, "write", write_wrongly)
+    monkeypatch.setattr(kinds.exporting, "write", write_wrongly)
     done = emulate("udp:cc_qdel", 3)
     assert "C_L" in {belief for _, belief, _ in done.false_beliefs[0]}
     assert any("udp:cc_qdel believed falsely" in fault for fault in done.faults)

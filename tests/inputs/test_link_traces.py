@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ccmatic.deployment.emulation import kinds, link, measures, mm_log, replay, run
+from ccmatic.deployment.emulation import kinds, link, measures, pipeline, replay, run
 from ccmatic.networks.trace_export import OPPORTUNITY
 from support import ROOT, cli
 from support.emulations import emulation
@@ -86,7 +86,7 @@ def test_a_flow_over_a_link_trace(iperf3, file):
     file.write_text("".join(f"{ms}\n" for ms in np.cumsum([next(gaps) for _ in range(700)]).tolist()))
     asked = link.of_opportunities(file, "40ms", "60kb")
     done = on_time(
-        lambda: run.emulate(asked, [kinds.request("cubic")], 2),
+        lambda: run.run_flows(asked, [kinds.request("cubic")], 2),
         lambda found: np.percentile(found.lateness, (50, 99)) / 1e6,
     )
     log = done.log
@@ -109,7 +109,7 @@ def test_the_log_of_mm_link_is_written(file):
         (5 * MS - 1, 6 * MS, 46 * MS, -1, 1500, 0, 0, 0),
     ]
     made = emulation(asked, ("cubic",), np.array(rows, run.RECORD), 5 * MS)
-    assert mm_log.text(made).splitlines() == [
+    assert pipeline.link_log(made).splitlines() == [
         "# mahimahi mm-link (ccmatic emulate)",
         "# queue: droptail [bytes=3000]",
         "# base timestamp: 0",
@@ -125,7 +125,7 @@ def test_the_log_of_mm_link_is_written(file):
     ]
     fluid = link.of_texts("12mbit", "40ms", "infinite")
     made = emulation(fluid, ("cubic",), np.array(rows[:0], run.RECORD), 5 * MS)
-    assert mm_log.text(made).splitlines()[1:] == [
+    assert pipeline.link_log(made).splitlines()[1:] == [
         "# queue: infinite", "# base timestamp: 0", *(f"{ms} # 1500" for ms in range(1, 6))
     ]  # fmt: skip
 

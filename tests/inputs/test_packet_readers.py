@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ccmatic.base import InputError
-from ccmatic.deployment.emulation import link, mm_log, run
+from ccmatic.deployment.emulation import link, pipeline, run
 from ccmatic.fitting.log import NEVER
 from ccmatic.fitting.readers import read_log
 from support import ROOT
@@ -101,7 +101,7 @@ def test_the_emulators_log_is_the_same_as_mm_links(tmp_path):
     kept = log["lost"] == 0
     log["released"][kept] = np.maximum.accumulate(arrivals[kept] + rng.integers(0, 9 * MS, kept.sum())) + 40 * MS
     made = emulation(link.of_texts("12mbit", "40ms", "9kb"), ("cubic",), log, 100 * MS)
-    (tmp_path / "link.log").write_text(mm_log.text(made))
+    (tmp_path / "link.log").write_text(pipeline.link_log(made))
     np.save(tmp_path / "packets.npy", log)
     theirs, ours = read_log(tmp_path / "link.log"), read_log(tmp_path / "packets.npy")
     assert (theirs.sent // MS == ours.sent // MS).all() and (theirs.lost == ours.lost).all() and theirs.lost.any()

@@ -69,7 +69,7 @@ def swings(state, seen, key):
 @pytest.mark.parametrize("budget, window", each_nth(2, [(0.5, 1), (3, 4)]))
 def test_a_trace_keeps_the_budget(budget, window):
     """Eq. 8 holds at every step for an adversary that wants the largest changes."""
-    attack = adversaries.attack(
+    attack = adversaries.make_attack(
         {"target": "constant:40"}, {"steps": 40, "budget": budget, "window": window}, threshold=0.0
     )
     rates = np.float64(adversaries.play(attack, swings, 3).rates)
@@ -82,7 +82,7 @@ def test_a_trace_keeps_the_budget(budget, window):
 
 @pytest.mark.slow
 def test_a_trace_that_is_followed_is_the_same_again():
-    attack = adversaries.attack({"target": "constant:40"}, {"steps": 40}, threshold=0.0)
+    attack = adversaries.make_attack({"target": "constant:40"}, {"steps": 40}, threshold=0.0)
     chosen = adversaries.play(attack, swings, 2)
     again = adversaries.play(attack, adversaries.following(attack, chosen.rates), 2)
     assert np.allclose(again.rates, chosen.rates, rtol=1e-5)
@@ -99,7 +99,9 @@ def up_and_down(state, seen, key):
 def test_a_policy_in_an_envelope_stays_in_it_under_attack(tmp_path):
     """It sends a rate of the envelope or a packet, in whole bytes."""
     policy(tmp_path / "made.json", act="envelope:cc_qdel_wide")
-    attack = adversaries.attack({"target": f"policy:{tmp_path}/made.json"}, {"steps": 60, "budget": 4, "window": 2})
+    attack = adversaries.make_attack(
+        {"target": f"policy:{tmp_path}/made.json"}, {"steps": 60, "budget": 4, "window": 2}
+    )
 
     @jax.jit
     def play():
@@ -120,7 +122,7 @@ def test_copa_under_attack_is_copa_stalls():
     """When acknowledgements stall, the window stays. No execution of `copa` covers this."""
 
     def found(name):
-        attack = adversaries.attack({"target": name}, {"steps": 60, "budget": 4, "window": 2})
+        attack = adversaries.make_attack({"target": name}, {"steps": 60, "budget": 4, "window": 2})
         return adversaries.play(attack, up_and_down, 2)
 
     assert all(map(np.array_equal, found("copa"), found("copa_stalls")))
@@ -130,7 +132,7 @@ def test_what_is_learned_is_that_little_is_used_and_much_is_delayed():
     """The reward is higher where less is used, and lower where delays are below the threshold."""
 
     def reward(used, delay, threshold, **options):
-        attack = adversaries.attack({"target": "constant:40", **options}, {"steps": 10}, threshold=threshold)
+        attack = adversaries.make_attack({"target": "constant:40", **options}, {"steps": 10}, threshold=threshold)
         return float(attack.rewarded(jnp.array([used]), jnp.full((10, 1), delay), None)[0])
 
     assert reward(0.2, 0.01, 0.01) > reward(0.9, 0.01, 0.01)
@@ -145,7 +147,7 @@ def test_a_least_rtt_that_is_wrong_is_what_a_sender_measures(name):
     in too small a BDP.
     """
     links = {"steps": 80, "interval": "1/4", "links": "constant", "rate": 24, "first": 1, "buffer_bdp": 2}
-    attack = adversaries.attack({"target": name, "level": "feature", "within": 0.5}, links)
+    attack = adversaries.make_attack({"target": name, "level": "feature", "within": 0.5}, links)
     found = adversaries.play(attack, lambda state, seen, key: jnp.array([[0.0], [-1.0]]), 2)
     environment = attack.target.environment
     alone = rollout(environment, sender(name, environment), jax.random.key(0), 1)
@@ -181,15 +183,15 @@ def test_what_a_policy_observes_is_of_the_wrong_least_rtt():
 @pytest.mark.slow
 def test_an_adversary_of_what_is_measured_is_beside_its_target_unharmed(folder, tmp_path):
     """And no other sender is tried on what it chooses."""
-    loaded = adversaries.load(feature(folder, tmp_path))
-    unharmed, harmed = adversaries.transfer([loaded], [])
+    file = feature(folder, tmp_path)
+    unharmed, harmed = adversaries.attack([file])
     assert (unharmed.sender, unharmed.against, harmed.against, harmed.seed) == ("constant:9", None, "constant:9", 3)
     assert unharmed.utilisation == harmed.utilisation and harmed.constrained == (harmed.delay_ms >= 0.1)
     for others, out in ((["reno"], None), ([], tmp_path / "traces")):
         with pytest.raises(InputError, match="choose no traces; expected neither --against nor --out"):
-            list(adversaries.transfer([loaded], others, out))
+            list(adversaries.attack([file], others, out))
     with pytest.raises(InputError, match="are of other links or another level"):
-        list(adversaries.transfer([loaded, adversaries.load(folder / "harm.json")], []))
+        list(adversaries.attack([file, folder / "harm.json"]))
 
 
 def feature(folder, tmp_path):
@@ -226,7 +228,7 @@ def test_an_adversary_is_tried_on_senders(folder):
 
 def test_the_worst_trace_is_a_link_trace(folder):
     loaded = adversaries.load(folder / "harm.json")
-    *_, line = adversaries.transfer([loaded], [], folder / "traces")
+    *_, line = adversaries.attack([folder / "harm.json"], [], folder / "traces")
     moments = [int(line) for line in Path(line.file).read_text().splitlines()]
     assert moments == sorted(moments) and 60 * 20 * 0.9 < moments[-1] <= 60 * 20
     rates, _ = loaded.trace()
@@ -235,15 +237,14 @@ def test_the_worst_trace_is_a_link_trace(folder):
 
 def test_an_unknown_sender_is_refused_before_anybody_plays(folder, tmp_path):
     with pytest.raises(InputError, match="nobody"):
-        next(adversaries.transfer([adversaries.load(folder / "harm.json")], ["nobody"], tmp_path / "traces"))
+        next(adversaries.attack([folder / "harm.json"], ["nobody"], tmp_path / "traces"))
     assert not (tmp_path / "traces").exists()
 
 
 def test_two_traces_of_one_name_are_refused(folder, tmp_path):
     """As of two policies of one file's name, or of one target, trained otherwise from the same seed."""
-    loaded = [adversaries.load(folder / "harm.json")] * 2
     with pytest.raises(InputError, match="would go to .*/constant:40-3.mahimahi; expected"):
-        next(adversaries.transfer(loaded, [], tmp_path / "traces"))
+        next(adversaries.attack([folder / "harm.json"] * 2, [], tmp_path / "traces"))
     assert not (tmp_path / "traces").exists()
 
 
@@ -290,7 +291,7 @@ def test_an_adversary_learns(tmp_path):
     (tmp_path / "harm.toml").write_text(
         '[environment]\nsteps = 300\n[adversary]\ntarget = "vegas"\n[agent]\nparallel = 32\nepisodes = 6\n'
     )
-    agents.train(agents.load(tmp_path / "harm.toml"), 0, tmp_path / "harm.json")
-    at_random, harmed = adversaries.transfer([adversaries.load(tmp_path / "harm.json")], [])
+    agents.train(tmp_path / "harm.toml", tmp_path / "harm.json")
+    at_random, harmed = adversaries.attack([tmp_path / "harm.json"])
     assert harmed.constrained and harmed.delay_ms >= at_random.delay_ms
     assert harmed.utilisation < at_random.utilisation - 0.15

@@ -56,4 +56,4 @@ def test_no_wrong_value_is_accepted_or_crashes(tmp_path, section, key):
 def test_no_device_of_this_name_is_told_before_the_training(tmp_path):
     (tmp_path / "wrong.toml").write_text('[environment]\nsteps = 26\n[agent]\ndevice = "x"\n')
     with pytest.raises(InputError, match="no device 'x' here; JAX has cpu"):
-        agents.train(agents.load(tmp_path / "wrong.toml"), 1, tmp_path / "x.json")
+        agents.train(tmp_path / "wrong.toml", tmp_path / "x.json")

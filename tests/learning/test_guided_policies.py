@@ -139,7 +139,7 @@ def test_a_guarded_policy_sends_over_an_emulated_link_and_no_step_is_outside(emu
     policy(tmp_path / "made.json", [(np.zeros((18, 1)), [2])])
     asked = kinds.request(f"guard:{ENVELOPE}:policy:{tmp_path}/made.json")
     done = on_time(
-        lambda: run.emulate(link.of_texts("12mbit", "20ms", "12bdp"), [asked], 3),
+        lambda: run.run_flows(link.of_texts("12mbit", "20ms", "12bdp"), [asked], 3),
         lambda found: np.percentile(found.lateness, (50, 99)) / 1e6,
     )
     [found] = measures(done, 1.5).flows
@@ -175,7 +175,7 @@ def test_it_sends_over_an_emulated_link_and_no_step_is_outside(emulator, tmp_pat
     guided(tmp_path / "made.json")
     asked = kinds.request(f"policy:{tmp_path}/made.json")
     done = on_time(
-        lambda: run.emulate(link.of_texts("12mbit", "20ms", "12bdp"), [asked], 3),
+        lambda: run.run_flows(link.of_texts("12mbit", "20ms", "12bdp"), [asked], 3),
         lambda found: np.percentile(found.lateness, (50, 99)) / 1e6,
     )
     [found] = measures(done, 1.5).flows

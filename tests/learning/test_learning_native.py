@@ -10,7 +10,7 @@ import pytest
 from ccmatic.base import InputError
 from ccmatic.learning import Environment, Fluid, LinkEnv, LinkOptions
 from ccmatic.learning.envs.native import Native, is_playable
-from ccmatic.learning.envs.played import Played
+from ccmatic.learning.envs.backends import Played
 from support.machine import needs_compiler
 from support.sampling import each_nth
 

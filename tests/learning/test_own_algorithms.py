@@ -69,7 +69,7 @@ def test_a_policys_file_does_not_run_the_algorithm_that_it_names(tiny):
 @pytest.mark.slow
 def test_it_resumes_as_if_it_had_not_been_cut_off(tiny, monkeypatch):
     training = agents.load("tiny.toml")
-    agents.train(training, 7, tiny / "whole.json")
+    agents.train(training, tiny / "whole.json", seed=7)
     cut_off(monkeypatch, training, 7, tiny / "again.json", episode=3)
     assert [line.episode for line in resumed(training, 7, tiny / "again.json")] == [3, 4]
     whole, again = (policies.load(tiny / f"{name}.json") for name in ("whole", "again"))

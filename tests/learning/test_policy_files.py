@@ -81,7 +81,9 @@ def test_a_policy_sends(emulator, tmp_path):
     """Over an emulated link, steered to an RTT of 30 ms: nothing waits for longer, and the link is used."""
     steering(tmp_path / "made.json", 30)
     done = on_time(
-        lambda: run.emulate(link.of_texts("8mbit", "20ms", "4bdp"), [kinds.request(f"policy:{tmp_path}/made.json")], 4),
+        lambda: run.run_flows(
+            link.of_texts("8mbit", "20ms", "4bdp"), [kinds.request(f"policy:{tmp_path}/made.json")], 4
+        ),
         lambda found: np.percentile(found.lateness, (50, 99)) / 1e6,
     )
     [found] = measures(done, 2).flows

@@ -21,7 +21,7 @@ import jax.numpy as jnp
 from ccmatic import records
 from ccmatic.base import InputError
 from ccmatic.deployment import policies
-from ccmatic.deployment.emulation.exported import Trained
+from ccmatic.deployment.emulation.kinds import Trained
 from ccmatic.learning import LinkOptions, agents, trained
 from ccmatic.worlds.runtime import Library, LibraryFlow
 from support.cli import run
@@ -369,9 +369,8 @@ def test_a_policys_file_normalises_observations_as_training_did(tmp_path, memory
 
 def test_a_rollout_with_a_memory_has_the_probabilities_with_which_it_acted(tmp_path):
     """Before any update, the ratio of PPO is 1 for each interval, also where an earlier rollout is continued."""
-    from ccmatic.learning.agents.ppo import losses
-    from ccmatic.learning.agents.ppo.networks import log_probability
-    from ccmatic.learning.agents.ppo.train import Place
+    from ccmatic.learning.agents.algorithms import ppo
+    from ccmatic.learning.agents.algorithms.ppo import Place, log_probability
 
     asked = agents.load(training(tmp_path, "", "memory = 3"))
     agent = asked.algorithm(asked)
@@ -383,8 +382,8 @@ def test_a_rollout_with_a_memory_has_the_probabilities_with_which_it_acted(tmp_p
 
         def rollout(place, key):
             place, (noted, rewards, _) = agent._play(state, place, jax.random.split(key, 5))
-            batch = losses.Batch(*noted[:5], rewards, rewards, rewards)
-            outputs = state.networks.policy.outputs(losses._memories(state.networks, batch), batch.seen)
+            batch = ppo.Batch(*noted[:5], rewards, rewards, rewards)
+            outputs = state.networks.policy.outputs(ppo._memories(state.networks, batch), batch.seen)
             return place, (log_probability(state.networks, outputs, batch.action), noted.log, noted.memory[0])
 
         place = Place(played, seen, state.networks.policy.first_memory(8))

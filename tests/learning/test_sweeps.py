@@ -11,7 +11,7 @@ from ccmatic.base import InputError
 from ccmatic.cli.train import best
 from ccmatic.deployment import policies
 from ccmatic.learning.agents import sweep
-from ccmatic.learning.agents.sweep import load as trainings
+from ccmatic.learning.agents.train import _trainings as trainings
 from support.cli import lines, run
 from support.json_schemas import validate
 
@@ -113,7 +113,7 @@ def test_a_wrong_sweep_is_refused_before_any_training(section, message, tmp_path
 def test_a_file_without_a_sweep_is_no_sweep(tmp_path):
     (tmp_path / "tiny.toml").write_text(TINY)
     with pytest.raises(InputError, match="no lists"):
-        next(sweep(tmp_path / "tiny.toml", 0, tmp_path / "tiny.json", lambda number, line: None))
+        next(sweep(tmp_path / "tiny.toml", tmp_path / "tiny.json"))
 
 
 def test_curves_are_event_files_of_tensorboard(tmp_path):

@@ -13,8 +13,8 @@ import jax.numpy as jnp
 from ccmatic.base import InputError
 from ccmatic.deployment import policies
 from ccmatic.learning import agents
-from ccmatic.learning.agents.links import Links
-from ccmatic.learning.agents.td3.losses import Transitions
+from ccmatic.learning.agents.algorithms.td3 import Transitions
+from ccmatic.learning.agents.contract import Links
 from support.training import cut_off, resumed
 
 TINY = """\
@@ -62,7 +62,7 @@ def test_options_that_are_not_of_the_algorithm_are_refused(old, new, message, tm
 @pytest.mark.slow
 def test_what_was_cut_off_goes_on_with_its_memory(tiny, tmp_path, monkeypatch):
     """The memory, of ten intervals, is neither empty then nor all of two episodes."""
-    agents.train(tiny, 7, tmp_path / "whole.json")
+    agents.train(tiny, tmp_path / "whole.json", seed=7)
     cut_off(monkeypatch, tiny, 7, tmp_path / "again.json", episode=3)
     seen = resumed(tiny, 7, tmp_path / "again.json")
     assert [line.episode for line in seen] == [3, 4] and {line.deviation for line in seen} == {4}

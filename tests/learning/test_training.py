@@ -70,7 +70,7 @@ def test_a_training_that_was_cut_off_goes_on_as_if_it_had_not_been(whole, monkey
     cut_off(monkeypatch, asked, 7, out, episode=3)
     assert (whole / "again.json.checkpoint").exists() and not out.exists()
     with pytest.raises(InputError, match="a checkpoint of another query or seed"):
-        agents.train(asked, 8, out)
+        agents.train(asked, out, seed=8)
     assert [line.episode for line in resumed(asked, 7, out)] == [3]
     first, second = (policies.load(whole / name) for name in ("tiny.json", "again.json"))
     assert all((a == b).all() for one, two in zip(first.layers, second.layers, strict=True)
@@ -140,7 +140,7 @@ def test_a_policy_is_where_another_training_begins(whole, tmp_path):
     """
     begun = TINY.replace("learning_rate = 0.01", f'learning_rate = 1e-9\ninitial = "{whole / "tiny.json"}"')
     (tmp_path / "on.toml").write_text(begun)
-    agents.train(agents.load(tmp_path / "on.toml"), 8, tmp_path / "on.json")
+    agents.train(tmp_path / "on.toml", tmp_path / "on.json", seed=8)
     first, second = policies.load(whole / "tiny.json"), policies.load(tmp_path / "on.json")
     for one, two in zip(first.layers, second.layers, strict=True):
         for a, b in zip(one, two, strict=True):

@@ -56,7 +56,7 @@ def mine(pid):
 
 def emulate(asked, names, seconds):
     emulation = on_time(
-        lambda: run.emulate(asked, [kinds.request(name) for name in names], seconds),
+        lambda: run.run_flows(asked, [kinds.request(name) for name in names], seconds),
         lambda found: np.percentile(found.lateness, (50, 99)) / 1e6,
     )
     assert not mine(os.getpid())
@@ -230,7 +230,7 @@ class Broken:
 def test_a_flow_that_ends_early_is_an_error(emulator, receiver, sender, said):
     broken = Broken(receiver, sender)
     with pytest.raises(InputError, match=said):
-        run.emulate(link.of_texts("24mbit", "40ms", "1bdp"), [flows.FlowRequest("broken", broken)], 3)
+        run.run_flows(link.of_texts("24mbit", "40ms", "1bdp"), [flows.FlowRequest("broken", broken)], 3)
     assert broken.over and not mine(os.getpid())
 
 
@@ -331,7 +331,7 @@ def test_without_root_nothing_is_written(monkeypatch, tmp_path):
     monkeypatch.setattr(machine.os, "geteuid", lambda: 1000)
     asked = {"rate": "24mbit", "rtt": "40ms", "buffer": "1bdp", "schedule": None}
     with pytest.raises(InputError, match="needs root"):
-        pipeline.measure_flows(asked, ["cubic"], 1, out=tmp_path / "kept", plot=None)
+        pipeline.emulate(seconds=1, out=tmp_path / "kept", **asked)
     assert not list(tmp_path.iterdir())
 
 

@@ -143,7 +143,7 @@ def late(monkeypatch):
         emulation.log["released"] += 9 * MS
         return again(emulation)
 
-    monkeypatch.setattr(pipeline, "emulate", run)
+    monkeypatch.setattr(pipeline, "run_flows", run)
     monkeypatch.setattr(pipeline, "require", lambda flows: None)
 
 

@@ -104,7 +104,7 @@ def test_flows_are_held_apart_on_the_emulator(emulator, tmp_path):
     trace = Trace.load(STARVATION / "copa.json")
     asked = link.of_holds(written(trace, tmp_path))
     found = on_time(
-        lambda: run.emulate(asked, [kinds.request("udp:copa"), kinds.request("udp:copa")], 1.2),
+        lambda: run.run_flows(asked, [kinds.request("udp:copa"), kinds.request("udp:copa")], 1.2),
         lambda found: np.percentile(found.lateness, (50, 99)) / MS,
     )
     assert "the log does not replay" not in found.faults

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from ccmatic.base.errors import InputError
-from ccmatic.deployment.emulation import exported, flows, kinds, link, machine, run
-from ccmatic.deployment.exporting import files, header
+from ccmatic.deployment.emulation import flows, kinds, link, machine, run
+from ccmatic.deployment.exporting import header, targets
 from ccmatic.deployment.exporting.targets import kernel_name
 from ccmatic.worlds.runtime import build
 from support import ROOT
@@ -62,7 +62,7 @@ def transfer(congestion_control, size):
 @needs_bpf
 @pytest.mark.parametrize("controller", each_nth(2, ["cc_qdel", "cc_probe_slow"]))
 def test_kernel_runs_the_controller(tmp_path, controller):
-    files.write(header.make(controller), "bpf", tmp_path)
+    targets.write(header.make(controller), "bpf", tmp_path)
     with registered(tmp_path):
         assert transfer(MINE, 10**7) == (10**7, MINE)
     head, *steps = (tmp_path / "log.csv").read_text().splitlines()
@@ -71,7 +71,7 @@ def test_kernel_runs_the_controller(tmp_path, controller):
 
 @needs_bpf
 def test_kernel_refuses_an_index_out_of_bounds(tmp_path):
-    files.write(header.make("cc_qdel"), "bpf", tmp_path)
+    targets.write(header.make("cc_qdel"), "bpf", tmp_path)
     text = (tmp_path / "cc_qdel.h").read_text()
     (tmp_path / "cc_qdel.h").write_text(text.replace("return i < CCM_STEPS ? i : 0;", "return i;"))
     with pytest.raises(InputError, match="the kernel refused it: .*memory access"), registered(tmp_path):
@@ -80,8 +80,8 @@ def test_kernel_refuses_an_index_out_of_bounds(tmp_path):
 
 
 def test_the_kernel_needs_btf(tmp_path, monkeypatch):
-    monkeypatch.setattr(exported, "_BTF", tmp_path / "vmlinux")
-    with pytest.raises(InputError, match="no BTF"), exported.Bpf("cc_qdel").prepare(None):
+    monkeypatch.setattr(kinds, "_BTF", tmp_path / "vmlinux")
+    with pytest.raises(InputError, match="no BTF"), kinds.Bpf("cc_qdel").prepare(None):
         pass
 
 
@@ -93,7 +93,7 @@ def test_other_code_has_another_name():
 def emulate(asked, names, seconds):
     """The log of flows over a link."""
     return on_time(
-        lambda: run.emulate(asked, [kinds.request(name) for name in names], seconds),
+        lambda: run.run_flows(asked, [kinds.request(name) for name in names], seconds),
         lambda found: np.percentile(found.lateness, (50, 99)) / 1e6,
     ).log
 
@@ -116,7 +116,7 @@ def test_controllers_of_names_alike_run_each_their_own_code(iperf3, tmp_path):
 def test_a_flow_that_runs_something_else_is_an_error(iperf3, monkeypatch):
     monkeypatch.setattr(flows.Kernel, "prepare", _asks_for_cubic(flows.Kernel.prepare))
     with pytest.raises(InputError, match=r"of flow 0 \(bpf:cc_qdel\) ran the kernel's reno; expected cc_qdel_"):
-        run.emulate(link.of_texts("12mbit", "20ms", "4bdp"), [kinds.request("bpf:cc_qdel")], 1)
+        run.run_flows(link.of_texts("12mbit", "20ms", "4bdp"), [kinds.request("bpf:cc_qdel")], 1)
 
 
 def _asks_for_cubic(prepare):
@@ -136,7 +136,7 @@ def _asks_for_cubic(prepare):
 @pytest.mark.parametrize("name", ["cubic", "illinois"])
 def test_kernel_accepts_laws(name, tmp_path):
     """A root's loop of branches within that of steps was too large for the verifier."""
-    files.write(header.make(name), "bpf", tmp_path / name)
+    targets.write(header.make(name), "bpf", tmp_path / name)
     with registered(tmp_path / name):
         pass
 
@@ -145,7 +145,7 @@ def test_kernel_accepts_laws(name, tmp_path):
 @pytest.mark.parametrize("name", ["contract", "contract_competing"])
 def test_kernel_accepts_observations_of_many_steps(name, tmp_path):
     """Clang used to copy all of them to the stack, which has 512 bytes."""
-    files.write(header.make(name), "bpf", tmp_path / name)
+    targets.write(header.make(name), "bpf", tmp_path / name)
     with registered(tmp_path / name):
         pass
 
@@ -158,7 +158,7 @@ def test_kernel_accepts_all_that_is_shipped(tmp_path):
     shipped += ["bbr_v1", "cubic_20ms", "illinois", "lp", "rocc", "vegas"]
     assert len(shipped) > 16
     for name in shipped:
-        files.write(header.make(name), "bpf", tmp_path / name)
+        targets.write(header.make(name), "bpf", tmp_path / name)
         with registered(tmp_path / name):
             pass
 
@@ -191,7 +191,7 @@ def test_no_connection_outlives_a_run(iperf3, monkeypatch):
         return delete(command, *rest, **named)
 
     monkeypatch.setattr(machine.subprocess, "run", look)
-    run.emulate(link.of_texts("24mbit", "40ms", "16bdp"), [kinds.request("cubic")], 1)
+    run.run_flows(link.of_texts("24mbit", "40ms", "16bdp"), [kinds.request("cubic")], 1)
     assert left == ["", ""]
 
 

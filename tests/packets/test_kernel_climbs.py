@@ -27,7 +27,7 @@ def test_C_Llambda_climbs_as_proved(iperf3, tmp_path):
     (tmp_path / "probe.py").write_text(source.replace('start = "cc_qdel"\n', ""))
     asked, flow = link.of_texts("24mbit", "20ms", "1/4bdp"), f"bpf:{tmp_path / 'probe.py'}"
     emulation = on_time(
-        lambda: run.emulate(asked, [kinds.request(flow)], 7),
+        lambda: run.run_flows(asked, [kinds.request(flow)], 7),
         lambda found: np.percentile(found.lateness, (50, 99)) / 1e6,
     )
     times, sizes = probes(emulation.log)

@@ -15,7 +15,7 @@ from ccmatic.base import definitions
 from ccmatic.contracts import load_definition
 from ccmatic.deployment.emulation import beliefs, kinds, link, machine, run
 from ccmatic.deployment.emulation.flows import Log
-from ccmatic.deployment.emulation.turns import Hold
+from ccmatic.deployment.emulation.run import Hold
 from support.emulations import in_time
 from support.machine import needs_compiler
 from support.sampling import each_nth
@@ -111,6 +111,6 @@ def stop_for(seconds, words, after):
 ]))  # fmt: skip
 def test_a_run_whose_sender_was_stopped_is_not_valid(flow, program, said, iperf3):
     stop_for(1, program, after=1)
-    found = run.emulate(link.of_texts("24mbit", "20ms", "1bdp"), [kinds.request(flow)], 3)
+    found = run.run_flows(link.of_texts("24mbit", "20ms", "1bdp"), [kinds.request(flow)], 3)
     [fault] = [fault for fault in found.faults if said in fault]
     assert 0.5 < float(fault.removeprefix(said).split()[0]) < 1.5

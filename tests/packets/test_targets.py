@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from ccmatic.base.errors import InputError
-from ccmatic.deployment.emulation import exported, kinds, link, machine, run
-from ccmatic.deployment.exporting import files, header
+from ccmatic.deployment.emulation import kinds, link, machine, run
+from ccmatic.deployment.exporting import header, targets
 from ccmatic.deployment.exporting.targets import sources
 from ccmatic.worlds.runtime import build
 from support.machine import on_time, watched
@@ -43,7 +43,7 @@ def steady(tmp_path_factory):
     """The sender and the receiver of a controller of a fixed rate."""
     folder = tmp_path_factory.mktemp("steady")
     (folder / "steady.py").write_text(STEADY)
-    files.write(header.make(str(folder / "steady.py")), "udp", folder)
+    targets.write(header.make(str(folder / "steady.py")), "udp", folder)
     return build.build_udp(folder)
 
 
@@ -126,7 +126,7 @@ def test_sender_and_receiver_compile_without_warnings(tmp_path, compiler, monkey
         pytest.skip(f"no {compiler} on this machine")
     monkeypatch.setenv("CC", compiler)
     monkeypatch.setenv("CFLAGS", "-O2 -Wall -Wextra -Wpedantic -Werror")
-    files.write(header.make("cc_probe_slow"), "udp", tmp_path)
+    targets.write(header.make("cc_probe_slow"), "udp", tmp_path)
     assert all(program.exists() for program in build.build_udp(tmp_path))
 
 
@@ -248,7 +248,7 @@ def test_sender_says_what_is_wrong(steady, options, says):
 )
 def test_missing_tools_are_named(tmp_path, monkeypatch, target, missing, says):
     """All at once; missing headers showed the compiler's error."""
-    files.write(header.make("cc_qdel"), target, tmp_path)
+    targets.write(header.make("cc_qdel"), target, tmp_path)
     for name in {"make", "cc", "clang"} - missing:
         (tmp_path / "bin").mkdir(exist_ok=True)
         (tmp_path / "bin" / name).write_text(f"#!/bin/sh\nexit {int('libbpf' in missing)}\n")
@@ -282,17 +282,17 @@ def test_a_run_names_all_tools_that_its_flows_miss(flow, tools, tmp_path, monkey
 def emulate(asked, names, seconds):
     """The log of flows over a link."""
     return on_time(
-        lambda: run.emulate(asked, [kinds.request(name) for name in names], seconds),
+        lambda: run.run_flows(asked, [kinds.request(name) for name in names], seconds),
         lambda found: np.percentile(found.lateness, (50, 99)) / 1e6,
     ).log
 
 
 def test_flows_of_controllers_are_known():
     assert kinds.KINDS == {
-        "udp": exported.Udp,
-        "bpf": exported.Bpf,
-        "guard": exported.guard,
-        "policy": exported.Trained,
+        "udp": kinds.Udp,
+        "bpf": kinds.Bpf,
+        "guard": kinds.guard,
+        "policy": kinds.Trained,
     }
     with pytest.raises(InputError, match="there is no 'cc_qdell'"):
         kinds.flow("udp:cc_qdell")

@@ -25,7 +25,7 @@ def test_no_more_is_out_than_the_window(iperf3, tmp_path, kind):
 def emulate(asked, name, seconds):
     """The log of a flow over a link."""
     return on_time(
-        lambda: run.emulate(asked, [kinds.request(name)], seconds),
+        lambda: run.run_flows(asked, [kinds.request(name)], seconds),
         lambda found: np.percentile(found.lateness, (50, 99)) / 1e6,
     ).log
 
@@ -36,4 +36,4 @@ def test_a_window_on_a_schedule_is_refused(emulator, tmp_path):
         "time_ns,admitted,served\n0,0,0\n1000000000,3000000,3000000\n"
     )
     with pytest.raises(InputError, match="aimd has state, which a schedule does not give"):
-        run.emulate(link.of_schedule(tmp_path / "schedule.csv"), [kinds.request("udp:aimd")], 0.5)
+        run.run_flows(link.of_schedule(tmp_path / "schedule.csv"), [kinds.request("udp:aimd")], 0.5)

@@ -13,7 +13,7 @@ from ccmatic.deployment import policies
 from ccmatic.deployment.emulation import link, pipeline
 from ccmatic.deployment.emulation.kinds import timetable
 from ccmatic.deployment.exporting import header
-from ccmatic.evaluation.bounds import bounds
+from ccmatic.evaluation.runs import bounds
 from ccmatic.proving import guarantees
 from ccmatic.proving.guarantees import DeployedPath
 from ccmatic.proving.report import conditions

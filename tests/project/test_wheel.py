@@ -10,7 +10,7 @@ from support import ROOT
 
 PROGRAM = """
 from ccmatic.cli.commands import cli
-from ccmatic.evaluation.bounds import bounds
+from ccmatic.evaluation.runs import bounds
 
 assert cli.main(["export", "cc_probe_slow", "--target", "bpf", "--json"], standalone_mode=False) == 0
 assert cli.main(["export", "cc_probe_slow", "--target", "udp", "--json"], standalone_mode=False) == 0

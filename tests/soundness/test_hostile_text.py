@@ -13,7 +13,7 @@ from ccmatic.answers.verification.judgement import Judge
 from ccmatic.base.embedding import c_comment, docstring
 from ccmatic.base.errors import InputError
 from ccmatic.deployment.exporting import header
-from ccmatic.deployment.exporting.files import write
+from ccmatic.deployment.exporting.targets import write
 from ccmatic.questions import query as queries
 from ccmatic.synthesis import cegis
 from ccmatic.synthesis import solution_files as solutions

@@ -48,7 +48,7 @@ def runs(**constants):
 @pytest.mark.slow
 def test_what_is_held_back_is_what_was_chosen():
     """All in one interval, none in the next, in each of its slots; and every law is kept."""
-    attack = adversaries.attack({"target": "constant:20", "level": "jitter"}, {**LINKS, "steps": 40})
+    attack = adversaries.make_attack({"target": "constant:20", "level": "jitter"}, {**LINKS, "steps": 40})
     found = adversaries.play(attack, lambda state, seen, key: jnp.full((2, 1), 1 - 2.0 * (state.interval % 2)), 2)
     assert (found.held[::2] == 1).all() and (found.held[1::2] == 0).all()
 
@@ -66,7 +66,7 @@ def test_what_is_held_back_is_what_was_chosen():
 
 def test_a_link_without_jitter_leaves_nothing_open():
     with pytest.raises(InputError, match="the jitter of a link may be 0; an adversary at 'jitter' needs more"):
-        adversaries.attack({"target": "vegas", "level": "jitter"}, {**LINKS, "jitter": [0, 5]})
+        adversaries.make_attack({"target": "vegas", "level": "jitter"}, {**LINKS, "jitter": [0, 5]})
 
 
 def test_each_window_of_a_run_keeps_every_law(run):

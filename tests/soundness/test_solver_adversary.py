@@ -179,7 +179,7 @@ def test_no_policy_uses_less_than_what_is_known_of_its_action(tmp_path):
     for bias in (-100, 100):
         always = [(np.zeros((6, 1)), [bias])]
         policy(tmp_path / "made.json", always, history=1)
-        attack = adversaries.attack(
+        attack = adversaries.make_attack(
             {"target": f"policy:{tmp_path}/made.json"}, {"steps": 40, "budget": 2, "window": 10}
         )
         of, state = made["outcomes"](attack.target.name, attack.options, before)

@@ -4,7 +4,7 @@ import shutil
 import subprocess
 from struct import pack
 
-from ccmatic.deployment.exporting.files import write
+from ccmatic.deployment.exporting.targets import write
 from ccmatic.worlds.runtime.library import StatefulSender
 from support import ROOT
 

@@ -20,11 +20,11 @@ def cut_off(monkeypatch, training, seed, out, episode):
             raise Killed
 
     with pytest.raises(Killed):
-        agents.train(training, seed, out, told)
+        agents.train(training, out, seed=seed, told=told)
 
 
 def resumed(training, seed, out):
     """The lines of the episodes that the same training, called again, still does."""
     remaining = []
-    agents.train(training, seed, out, remaining.append)
+    agents.train(training, out, seed=seed, told=remaining.append)
     return remaining

@@ -32,8 +32,8 @@ from ccmatic.deployment.emulation.link import MTU, OWN, SECOND, Link, LinkChange
 from ccmatic.deployment.emulation.machine import require
 from ccmatic.deployment.emulation.measures import as_text, summed_up, warm_up
 from ccmatic.deployment.emulation.monitor import Monitor
-from ccmatic.deployment.emulation.pipeline import measure_flows
-from ccmatic.deployment.emulation.run import RECORD, Emulation, emulate, started
+from ccmatic.deployment.emulation.pipeline import emulate
+from ccmatic.deployment.emulation.run import RECORD, Emulation, run_flows, started
 
 __all__ = [
     "MTU",
@@ -49,10 +49,10 @@ __all__ = [
     "as_text",
     "emulate",
     "is_flow",
-    "measure_flows",
     "of_texts",
     "request",
     "require",
+    "run_flows",
     "started",
     "summed_up",
     "warm_up",

@@ -21,16 +21,11 @@ CLOSE = 0.9
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """The steps of one sender in a run.
+    """The steps of one sender in a run."""
 
-    Attributes:
-        columns: int64 arrays by name, with one value per step, like the columns of a log (docs/reference/senders.md).
-            The column `time` is the end of the step in ns of the run.
-        log: The flows.Log from which the steps were read.
-    """
-
+    #: int64 arrays by name, as in docs/reference/senders.md; `time`: the end of the step in ns of the run
     columns: dict
-    log: object
+    log: object  #: the flows.Log from which the steps were read
 
     def __len__(self):
         return len(self.columns["time"])
@@ -86,11 +81,8 @@ class Steps:
     def false(self, link, packets, until):
         """Yield each false belief at the end of a step: (step, the belief's name, Truth).
 
-        Args:
-            link: The Link.
-            packets: The packets in the run's log that were not lost.
-            until: The end of the checked steps, in ns of the run. Before this time, no other flow uses the link, and
-                the link has a constant rate.
+        The checked steps end at `until`, in ns of the run. Before this time, no other flow uses the link, and the link
+        has a constant rate. The packets are those that were not lost.
         """
         for i in np.flatnonzero((self.columns["time"] >= 0) & (self.columns["time"] <= until)):
             row = {name: int(column[i]) for name, column in self.columns.items()}
@@ -103,26 +95,17 @@ class Steps:
 
 @dataclass(frozen=True)
 class Truth:
-    """The true state of a link at an instant, in the sender's units.
+    """The true state of a link at an instant, in the sender's units."""
 
-    Attributes:
-        C: The link's rate in bytes per step.
-        beta: The size of the buffer in bytes; None if it is infinite.
-        queue: The bytes in the queue.
-    """
-
-    C: Fraction
-    beta: Fraction | None
-    queue: Fraction
+    C: Fraction  #: the link's rate in bytes per step
+    beta: Fraction | None  #: the size of the buffer in bytes; None if it is infinite
+    queue: Fraction  #: the bytes in the queue
 
     def __str__(self):
         return f"C was {float(self.C):.0f} bytes a step and {float(self.queue):.0f} bytes waited"
 
     def view(self, row, model):
-        """Return the state in the form that the conditions of beliefs read.
-
-        The result has the form of the first step of an execution (contracts.NetworkView).
-        """
+        """Return the state in the form that the conditions of beliefs read: the first step of an execution."""
         return SimpleNamespace(
             C=self.C,
             beta=self.beta,
@@ -159,16 +142,10 @@ def _is_true(belief, view):
 
 
 def read_steps(log, origin):
-    """Read the Steps from a flows.Log.
+    """Read the Steps from a flows.Log; None if the sender ended before its first step was over.
 
-    If the sender ended while it wrote the last line, the function ignores this incomplete line.
-
-    Args:
-        log: The flows.Log.
-        origin: Time 0 of the run, in ns on the clock of the log.
-
-    Returns:
-        The Steps; None if the sender ended before its first step was over.
+    Time 0 of the run is `origin`, in ns on the clock of the log. If the sender ended while it wrote the last line, the
+    function ignores this incomplete line.
     """
     text = read_text(log.file) if log.file.exists() else ""
     head, *lines = text.split("\n")[:-1] or [""]

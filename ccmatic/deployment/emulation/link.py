@@ -30,59 +30,30 @@ OWN = "own"
 
 @dataclass(frozen=True)
 class LinkChange:
-    """A change of a link that accompanies a change of its rate.
+    """A change of a link that accompanies a change of its rate."""
 
-    Attributes:
-        at: The instant of the change in ns. At this instant, the last of the link's rates begins.
-        extra: The growth of R_m in ns, for packets that the bottleneck admits after the change.
-        buffer: The buffer after the change, in bytes.
-        loses: Whether the link loses the packets that wait at the instant of the change. The log records them as lost
-            on arrival.
-    """
-
-    at: int
-    extra: int
-    buffer: int
-    loses: bool
+    at: int  #: the instant of the change in ns. At this instant, the last of the link's rates begins
+    extra: int  #: the growth of R_m in ns, for packets that the bottleneck admits after the change
+    buffer: int  #: the buffer after the change, in bytes
+    loses: bool  #: whether the link loses the packets that wait then; the log has them as lost on arrival
 
 
 @dataclass(frozen=True)
 class Link:
-    """A link from senders to receivers.
-
-    Attributes:
-        rates: The rates of the bottleneck, as pairs (start in ns, bits per second). The first rate starts at 0.
-        rtt: R_m in ns, above 0. On a link with a schedule, R_m is only the schedule's step. This R_m does not delay
-            packets.
-        buffer: The buffer size β: the largest number of bytes that the link has accepted but not yet admitted; ENDLESS
-            if infinite. The bottleneck serves a packet byte by byte on a virtual clock, and admits each byte after its
-            service. So the rest of a packet in service still waits.
-        jitter: D in ns; 0 if the pattern is `none`.
-        pattern: One of PATTERNS, or OWN.
-        seed: The seed of the pattern's random choices.
-        schedule: The Schedule of all admissions and releases, or None.
-        opportunities: The Opportunities at which the bottleneck serves, or None. If given, `rates` contains their mean
-            rate.
-        rtts: R_m of each flow in ns, by the flow's number. `rtt` applies to flows beyond the end of this tuple.
-        holds: The Holds if the pattern is OWN; otherwise None.
-        model: The Model whose packets.h implements the bottleneck; None for the model of the default links.
-        change: The LinkChange, or None.
-        threshold: The threshold θ in bytes: the link marks a packet if more than θ bytes wait, including the packet.
-            None if the link marks no packets.
-    """
-
-    rates: tuple
-    rtt: int
+    rates: tuple  #: the rates of the bottleneck, as pairs (start in ns, bits per second). The first rate starts at 0
+    rtt: int  #: R_m in ns, above 0; on a schedule, only the schedule's step, which delays no packet
+    #: β: the most bytes that are accepted but not yet admitted, byte by byte, after their service; or ENDLESS
     buffer: int
-    jitter: int = 0
-    pattern: str = "none"
-    seed: int = 0
-    schedule: Schedule | None = None
-    opportunities: Opportunities | None = None
-    rtts: tuple = ()
-    holds: Holds | None = None
-    model: Model | None = None
+    jitter: int = 0  #: D in ns; 0 if the pattern is `none`
+    pattern: str = "none"  #: one of PATTERNS, or OWN
+    seed: int = 0  #: the seed of the pattern's random choices
+    schedule: Schedule | None = None  #: the Schedule of all admissions and releases, or None
+    opportunities: Opportunities | None = None  #: at which the bottleneck serves; `rates` has their mean rate
+    rtts: tuple = ()  #: R_m of each flow in ns; `rtt` applies to flows beyond its end
+    holds: Holds | None = None  #: the Holds if the pattern is OWN; otherwise None
+    model: Model | None = None  #: whose packets.h implements the bottleneck; None for the default links
     change: LinkChange | None = None
+    #: θ in bytes: a packet is marked if more than θ wait, with the packet; None for no marks
     threshold: int | None = None
 
     def rtt_of(self, flow):
@@ -105,21 +76,16 @@ class Link:
 
     @property
     def mtu(self):
-        """The bytes of the link's largest packet."""
         plan = self.schedule or self.holds
         return plan.packet if plan else MTU
 
     @property
     def bdp(self):
-        """C·R_m in bytes at the first rate, as a Fraction."""
+        """C·R_m in bytes at the first rate."""
         return Fraction(self.rates[0][1] * self.rtt, 8 * SECOND)
 
     def _policer(self):
-        """Return three integers about the policer: its bucket in bytes, and its share of the link rate as a fraction.
-
-        Raises:
-            InputError: The bucket does not hold a packet.
-        """
+        """Return three integers of the policer: its bucket in bytes, and its share of the link rate as a fraction."""
         bucket, share = (self.model and self.model.policer) or (0, Fraction(1))
         size = floor(bucket * self.bdp)
         if bucket and size < self.mtu:
@@ -135,12 +101,7 @@ class Link:
         return sum((later - now) * bits for now, later, (_, bits) in zip(edges, edges[1:], self.rates, strict=False))
 
     def configuration(self, duration, port):
-        """Return the emulator's configuration for a run.
-
-        Args:
-            duration: The length of the run in ns.
-            port: The port of the first flow. Further flows have the ports that follow it.
-        """
+        """Return the emulator's configuration for a run of `duration` ns. The ports of flows follow one another."""
         points = self.schedule.segments(self.rates[0][1]) if self.schedule else ()
         instants = [ms * MS for ms in self.opportunities.milliseconds] if self.opportunities else ()
         boxes = self.holds.boxes if self.holds else ()
@@ -162,22 +123,9 @@ class Link:
 def of_texts(
     rate, rtt, buffer, jitter=None, pattern=None, changes=(), seed=0, model=None, path_change=None, threshold=None
 ):
-    """Return the Link that quantities in texts describe.
+    """Return the Link of quantities in texts, such as '48mbit', '40ms', '2bdp' and 'infinite'.
 
-    Args:
-        rate: The first rate, such as `48mbit`.
-        rtt: R_m, such as `40ms`.
-        buffer: β, such as `2bdp`, or `infinite`.
-        jitter: D, such as `10ms`; None for no jitter.
-        pattern: One of PATTERNS; None for `aggregation`.
-        changes: Later changes of the rate, such as `5s=48mbit`, in order of time.
-        seed: The seed of the pattern's random choices.
-        model: The Model of the bottleneck, or None.
-        path_change: The questions.Change of the path, or None.
-        threshold: The threshold θ for marks, such as `30kb` or `1/2bdp`; None if the link marks no packets.
-
-    Raises:
-        InputError: If a quantity cannot be read, or if quantities contradict one another.
+    The `changes` are later rates, such as '5s=48mbit', in order of time. The default pattern is `aggregation`.
     """
     rates = [(0, _bits(rate)), *map(_change, changes)]
     for (before, _), (time, _), change in zip(rates, rates[1:], changes, strict=False):
@@ -213,7 +161,6 @@ def _changed(link, change):
 
 
 def _with_threshold(link, text):
-    """Return a link that marks packets above a threshold. The threshold is text, or None for the unchanged link."""
     if text is None:
         return link
     threshold = floor(quantities.size(text, link.bdp))
@@ -224,19 +171,7 @@ def _with_threshold(link, text):
 
 
 def of_opportunities(file, rtt, buffer="infinite", jitter=None, pattern=None, seed=0):
-    """Return the Link that follows a mahimahi link trace. The BDP is that of the trace's mean rate.
-
-    Args:
-        file: The link trace.
-        rtt: As in `of_texts`.
-        buffer: As in `of_texts`.
-        jitter: As in `of_texts`.
-        pattern: As in `of_texts`.
-        seed: As in `of_texts`.
-
-    Raises:
-        InputError: If the file is no link trace, or a quantity cannot be read.
-    """
+    """Return the Link that follows a mahimahi link trace. The BDP is that of the trace's mean rate."""
     opportunities = Opportunities.load(file)
     bits = opportunities.by(opportunities.period) * OPPORTUNITY * 8 * 1000 // opportunities.period
     bound = _jitter(jitter, pattern, rtt)
@@ -255,11 +190,6 @@ def _with_buffer(link, text):
 
 
 def of_schedule(file):
-    """Return the Link that a schedule file describes.
-
-    Raises:
-        InputError: If the file is no schedule.
-    """
     schedule = Schedule.load(file)
     bits = _whole(schedule.rate * 8, "rate", "bits per second")
     buffer = ENDLESS if schedule.buffer is None else schedule.buffer
@@ -267,11 +197,7 @@ def of_schedule(file):
 
 
 def of_holds(file):
-    """Return the Link that a holds file describes. Each flow with its own jitter box has the R_m in the file.
-
-    Raises:
-        InputError: If the file has no holds.
-    """
+    """Return the Link of a holds file. Each flow with its own jitter box has the R_m in the file."""
     holds = Holds.load(file)
     bits = _whole(holds.rate * 8, "rate", "bits per second")
     buffer = _fitting(ENDLESS if holds.buffer is None else holds.buffer, holds.packet)
@@ -284,11 +210,7 @@ def _bits(text):
 
 
 def nanoseconds(text, what, least=1):
-    """Return a duration such as `40ms` as an integer in ns. The duration must be from `least` ns to one hour.
-
-    Raises:
-        InputError: If the text is no such duration. The message calls the duration `what`.
-    """
+    """Return a duration such as `40ms`, from `least` ns to one hour. Messages call it `what`."""
     value = _whole(quantities.duration(text) * SECOND, f"{what} '{text}'", "nanoseconds")
     if not least <= value <= 3600 * SECOND:
         raise InputError(f"{what} is '{text}'; expected {'above' if least else 'at least'} 0, at most an hour")

@@ -45,14 +45,7 @@ SETTINGS = {"ipv6/conf/all/disable_ipv6": "1", "ipv4/tcp_no_metrics_save": "1"}
 
 
 def require(flows=()):
-    """Check that this machine and user can emulate a link.
-
-    Args:
-        flows: The FlowRequests. The machine also needs their tools.
-
-    Raises:
-        InputError: If this machine or user cannot emulate a link. The message names the remedy.
-    """
+    """Check that this machine and user can emulate a link with these FlowRequests."""
     if os.geteuid() != 0:
         raise InputError("emulation needs root, for network namespaces and TUN devices; run it with sudo")
     require_tools("ip", "cc", *(tool for request in flows for tool in getattr(request.flow, "tools", ())))
@@ -61,19 +54,6 @@ def require(flows=()):
 
 
 def build(source, folder, *options):
-    """Compile a C file into an executable.
-
-    Args:
-        source: The C file.
-        folder: The folder of the executable.
-        options: Further compiler options.
-
-    Returns:
-        The path of the compiled executable.
-
-    Raises:
-        InputError: If the compiler refuses the file.
-    """
     program = Path(folder) / Path(source).stem
     _run(["cc", "-O2", *options, "-o", str(program), str(source)], f"cannot compile {Path(source).name}")
     return program
@@ -83,13 +63,7 @@ def build(source, folder, *options):
 def workplace(mtu, window, ecn=False):
     """Make two namespaces, each with a TUN device, and a folder. Yield the names (senders, receivers, folder).
 
-    Args:
-        mtu: The largest packet size, in bytes, of the devices.
-        window: The number of bytes that a TCP flow may have in flight.
-        ecn: Whether TCP flows understand the marks of links (ECN).
-
-    Raises:
-        InputError: If the machine refuses to make the namespaces, devices or folder.
+    `window` is the number of bytes that a TCP flow may have in flight.
     """
     remove_what_is_left()
     mark = f"ccm-{os.getpid()}-"
@@ -167,34 +141,20 @@ def close_connections(namespace, port=None):
 
 @dataclass(frozen=True)
 class Connection:
-    """The sender's end of a TCP connection that carries data in one direction.
+    """The sender's end of a TCP connection that carries data in one direction."""
 
-    Attributes:
-        congestion_control: The name of the connection's congestion control.
-        lasted: The time in ns since the connection was established.
-        idle: The time in ns in which the sender had nothing to send, or the receiver's window was full.
-    """
-
-    congestion_control: str
-    lasted: int
-    idle: int
+    congestion_control: str  #: the name of the connection's congestion control
+    lasted: int  #: the time in ns since the connection was established
+    idle: int  #: the time in ns in which the sender had nothing to send, or the receiver's window was full
 
 
 def connection(namespace, port):
-    """Return the connection from a namespace to a port that has sent the most bytes.
-
-    Returns:
-        The Connection; None if no connection has sent more than `_TALK` bytes.
-    """
+    """Return the Connection from a namespace to a port that has sent the most bytes, if more than `_TALK`."""
     return busiest(_sockets(namespace, "--info", "dport", "=", f":{port}"))
 
 
 def busiest(output):
-    """Return the Connection that has sent the most bytes, according to the output of `ss --info`.
-
-    Returns:
-        The Connection; None if no connection sends data.
-    """
+    """Return the Connection that has sent the most bytes, according to the output of `ss --info`."""
     connections = [(line.split(), dict(_NUMBER.findall(line))) for line in output.splitlines()]
     words, numbers = max(connections, key=lambda connection: int(connection[1].get("bytes_sent", 0)), default=((), {}))
     if int(numbers.get("bytes_sent", 0)) <= _TALK:
@@ -232,15 +192,6 @@ class Process:
     """
 
     def __init__(self, what, command, folder, namespace=None, stdin=subprocess.DEVNULL):
-        """Start the command.
-
-        Args:
-            what: The name of the command in messages.
-            command: The command, a list of words.
-            folder: The folder of the workplace, to which the outputs of the command are written.
-            namespace: The name of a network namespace, or None.
-            stdin: The command's standard input, as for `subprocess.Popen`.
-        """
         self.what = what
         stem = Path(folder) / re.sub(r"\W+", "-", what)
         self._out, self._err = (stem.with_suffix(end) for end in (".out", ".err"))
@@ -260,14 +211,12 @@ class Process:
         self.end()
 
     def end(self):
-        """End the command and all processes that the command started, now."""
         with suppress(ProcessLookupError):
             os.killpg(self._popen.pid, signal.SIGKILL)
         self._popen.wait()
 
     @property
     def code(self):
-        """The exit code of the command; None while the command runs."""
         return self._popen.poll()
 
     @property
@@ -294,15 +243,7 @@ class Process:
         return self._stopped + waited - before, end - begin
 
     def wait_until_ready(self, seconds=20):
-        """Wait until the command prints its first line.
-
-        Args:
-            seconds: The longest time to wait.
-
-        Raises:
-            InputError: If the command ended.
-            NotReady: If the command printed no line in time.
-        """
+        """Wait until the command prints its first line."""
         end = time.monotonic() + seconds
         while not self.output:
             self.check()

@@ -14,7 +14,7 @@ RAMPED, STRETCH = 0.9, 10
 
 
 def measures(emulation, start):
-    """Return the records.MeasuresFile of the part of a run after the first `start` seconds."""
+    """Return the MeasuresFile of the part of a run after the first `start` seconds."""
     link, delivered = emulation.link, {}
     if link.schedule:
         delivered = dict(zip(("trace", "emulated"), _beside_schedule(emulation), strict=True))
@@ -170,14 +170,9 @@ def _describe(link):
 
 
 def summed_up(emulation, start, flow=None):
-    """Return the values of the fields of records.Measures, by the names of the fields.
+    """Return the fields of records.Measures by name, from `start` seconds on, of one flow or of all.
 
     A schedule may keep tokens from before `start`. Bytes that are served with these tokens do not count as served.
-
-    Args:
-        emulation: The Emulation.
-        start: The time in seconds from which packets count.
-        flow: The number of a flow; None for all flows.
     """
     link, end = emulation.link, emulation.duration
     begin, rtt = int(start * SECOND), link.rtt if flow is None else link.rtt_of(flow)

@@ -24,16 +24,6 @@ SHOWN = ("utilisation", "share", "loss", "marked", "queue", "delay", "recovery")
 
 
 class Monitor:
-    """A judge of runs by given expectations.
-
-    Args:
-        link: The Link.
-        texts: The expectations.
-
-    Raises:
-        InputError: If an expectation cannot be read, or if no run shows its quantity.
-    """
-
     def __init__(self, link, texts):
         if texts and link.schedule:
             raise InputError("an expectation of a run on a schedule, which may serve bytes with tokens from before it; "
@@ -59,19 +49,10 @@ class Monitor:
 
     @property
     def units(self):
-        """The unit of each expectation's amount, as in its text."""
         return [expectation.comparison.written[0] for _, expectation in self._expected]
 
     def require(self, flows, seconds):
-        """Check that a run can show the expectations.
-
-        Args:
-            flows: The FlowRequests.
-            seconds: The length of the measured part of a run.
-
-        Raises:
-            InputError: If such a run cannot show an expectation.
-        """
+        """Check that a run whose measured part has this many seconds can show the expectations."""
         farthest = max((self._link.rtt, *(request.rtt or 0 for request in flows)))
         steps = self._steps(0, int(seconds * SECOND), farthest)
         if self._expected and not 1 <= steps <= MOST:
@@ -128,10 +109,7 @@ class Monitor:
 
 
 def _execution(link, log, flows, instants):
-    """Return the packets of a log as an execution of numbers, counted in bytes.
-
-    The result has the parts of a NetworkView that expectations read.
-    """
+    """Return the packets of a log as an execution of numbers in bytes, with the parts that expectations read."""
     numbers = range(flows)
     of_flows = [_byte_counts(link, log[log["flow"] == number], number, instants) for number in numbers]
     others = _byte_counts(link, log[~np.isin(log["flow"], numbers)], -1, instants)
@@ -158,7 +136,7 @@ def _execution(link, log, flows, instants):
 
 
 def _byte_counts(link, log, flow, instants):
-    """Return a dictionary of columns: the bytes of a flow that were sent, served and lost by each instant."""
+    """Return columns: the bytes of a flow that were sent, served and lost by each instant."""
     lost, passed_on = log["lost"] != 0, log["released"] >= 0
     served = (log["released"] - link.propagations(log))[passed_on]
     return {
@@ -170,9 +148,6 @@ def _byte_counts(link, log, flow, instants):
 
 
 def _by(times, sizes, instants):
-    """Return, for each instant, the bytes of the packets up to that instant.
-
-    `times` are the packets' times, in order.
-    """
+    """Return, for each instant, the bytes of the packets up to that instant, whose times are in order."""
     sums = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
     return sums[np.searchsorted(times, instants, side="right")].tolist()

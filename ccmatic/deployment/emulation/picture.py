@@ -18,16 +18,7 @@ LONG, FEW = 10, 60
 
 
 def draw(emulation, start, path):
-    """Draw a run to a file. The first `start` seconds are shaded.
-
-    Args:
-        emulation: The Emulation.
-        start: The end of the warm-up, in seconds.
-        path: The file to write. The suffix of its name selects PNG, SVG or PDF.
-
-    Raises:
-        InputError: If the drawing cannot be made.
-    """
+    """Draw a run to a file. The first `start` seconds are shaded."""
     painters = {"Throughput (Mbit/s)": _rates, "Delay (ms)": _delays, "Packets lost in R_m": _losses}
     if len(emulation.flows) > 1:
         painters = {"Throughput (Mbit/s)": _rates, "Shares": _shares, **painters}

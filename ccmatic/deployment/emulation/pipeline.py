@@ -1,7 +1,9 @@
-"""The pipeline from the texts of a link and its flows to the measures of a run."""
+"""The pipeline from the texts of a link and its flows to the measures of a run, and to its files."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from io import BytesIO
+from itertools import pairwise
 from math import inf
 from pathlib import Path
 
@@ -12,13 +14,13 @@ from ccmatic import questions, records
 from ccmatic.base import InputError, counted, definitions, shown, writable_folder, write_bytes, write_text
 from ccmatic.contracts import Model, load_definition
 from ccmatic.deployment.emulation import link as links
-from ccmatic.deployment.emulation import mm_log, picture, replay
+from ccmatic.deployment.emulation import picture, replay
 from ccmatic.deployment.emulation.kinds import timetable, with_competitors
-from ccmatic.deployment.emulation.link import ENDLESS, SECOND
+from ccmatic.deployment.emulation.link import ENDLESS, MS, SECOND
 from ccmatic.deployment.emulation.machine import require
 from ccmatic.deployment.emulation.measures import measures, warm_up
 from ccmatic.deployment.emulation.monitor import Monitor
-from ccmatic.deployment.emulation.run import emulate
+from ccmatic.deployment.emulation.run import run_flows
 from ccmatic.deployment.exporting import Export
 from ccmatic.networks.trace_export import Holds, Schedule
 from ccmatic.networks.traces import require as require_drawing
@@ -28,34 +30,62 @@ from ccmatic.proving import guarantees
 SECONDS = 10
 
 
-def measure_flows(link, flows, seconds=None, warmup=None, out=None, plot=None, expect=()):
-    """Emulate flows on a link and return the measures.
+def emulate(
+    flows: Sequence[str] = ("cubic",),
+    *,
+    on: str | None = None,
+    expect: Sequence[str] = (),
+    rate: str | None = None,
+    rtt: str | None = None,
+    buffer: str | None = None,
+    jitter: str | None = None,
+    pattern: str | None = None,
+    changes: Sequence[str] = (),
+    schedule: str | Path | None = None,
+    seconds: float | None = None,
+    warmup: float | None = None,
+    seed: int | None = None,
+    out: str | Path | None = None,
+    plot: str | Path | None = None,
+) -> records.MeasuresFile:
+    """Run real flows over an emulated link, in network namespaces of this machine. Emulation needs root and Linux.
+
+    `cm.emulate(["udp:cc_qdel"], on="24 mbit, rtt 40 ms, buffer 1 bdp").utilisation` is a share of the link.
 
     Args:
-        link: Options by name, in one of four forms. The first form has the arguments of `link.of_texts`. The second has
-            only `schedule`, a file with a schedule or holds. The third has `schedule`, a mahimahi link trace, and
-            further arguments of `link.of_opportunities`. The fourth has `on`, a path that `questions.describe` can
-            read.
-        flows: Requests of flows, which `kinds.timetable` can read. If an expectation names a competitor of a single
-            flow, the run also has the competitor.
-        seconds: The length of the run. The default is the length of the schedule; without one, SECONDS or the length of
-            the link trace, whichever is longer.
-        warmup: The seconds at the start that are not measured. By default, `measures.warm_up` decides.
-        out: A folder for three files: the log (packets.npy, see run.RECORD), the measures (measures.json), and the log
-            in the format of mm-link (link.log).
-        plot: A file to which the run is drawn.
-        expect: Expectations (docs/reference/expectations.md).
+        flows: The senders, such as "cubic", "udp:cc_qdel" or "bpf:cc_qdel@10s-30s,rtt=80ms".
+        on: The path, such as "24 mbit, rtt 40 ms, buffer 1 bdp, jitter 4 ms", instead of rate, rtt, buffer and jitter.
+        expect: Expectations by which the run is judged, such as "loss <= 1%" (docs/reference/expectations.md). An
+            expectation with `beside` adds a flow to a single flow; of several flows, a later one has to be this flow.
+        rate: C, such as "24mbit".
+        rtt: R_m, such as "40ms".
+        buffer: The buffer, such as "2bdp", "30000" (bytes) or "infinite"; a BDP is C·R_m.
+        jitter: D, such as "40ms": the longest time for which jitter holds a packet. By default, there is no jitter.
+        pattern: The pattern by which jitter holds packets: "uniform" or "aggregation".
+        changes: Changes of the rate, such as "5s=48mbit".
+        schedule: A file that replaces the link: a schedule or holds from `export_trace`, or a link trace of mahimahi.
+        seconds: The length of the run. By default, the length of the schedule. Without a schedule, the default is 10 s,
+            or the length of a longer link trace.
+        warmup: The seconds at the start that are not measured. By default, until beliefs have converged, or a third of
+            the run.
+        seed: The seed of the random jitter.
+        out: A folder for the packet log and the measurements.
+        plot: A file for a drawing of the run.
 
     Returns:
-        The records.MeasuresFile.
+        The measurements. `valid` states whether the emulated link behaved as requested. `guarantees` has the proved
+        guarantees of a single flow. `expectations` states which expectations are met.
 
     Raises:
-        InputError: If an argument is wrong, the machine cannot emulate a link, or a flow fails.
+        InputError: If a text cannot be read, if no run can show an expected quantity, or if the machine cannot emulate
+            a link.
     """
     if not flows:
         raise InputError("no flow is given; expected such as cubic")
+    where = {"on": on, "rate": rate, "rtt": rtt, "buffer": buffer, "jitter": jitter, "pattern": pattern, "seed": seed,
+             "changes": changes, "schedule": schedule}  # fmt: skip
     flows = with_competitors(flows, questions.beside(expect))
-    emulated = _link(flows=len(flows), **link)
+    emulated = _link(flows=len(flows), **where)
     monitor = Monitor(emulated, expect)
     seconds = seconds or _seconds(emulated)
     if (warmup or 0) >= seconds:
@@ -71,7 +101,7 @@ def measure_flows(link, flows, seconds=None, warmup=None, out=None, plot=None, e
     monitor.require(chosen, seconds - (seconds / 2 if warmup is None else warmup))
     require(chosen)
     folder = writable_folder(out) if out else None
-    emulation = emulate(emulated, chosen, seconds)
+    emulation = run_flows(emulated, chosen, seconds)
     if warmup is None:
         warmup = warm_up(emulation)
     result = msgspec.structs.replace(measures(emulation, warmup), guarantees=list(proved(emulated, chosen)))
@@ -88,14 +118,10 @@ def measure_flows(link, flows, seconds=None, warmup=None, out=None, plot=None, e
 
 
 def proved(link, flows):
-    """Yield a records.GuaranteeLine for each guarantee of a flow that is the only flow on a link of constant rate.
+    """Yield a GuaranteeLine for each guarantee of a flow that is the only flow on a link of constant rate.
 
     For these guarantees, R_m is the value that the sender measures: the link's R_m plus the time that the link needs to
     serve a packet.
-
-    Args:
-        link: The links.Link.
-        flows: The flows.FlowRequests of a run.
     """
     exports = [getattr(request.flow, "export", None) for request in flows]
     if len(flows) > 1 or not isinstance(exports[0], Export):
@@ -152,7 +178,7 @@ def _flags(names):
 
 
 def _path(description, flows):
-    """Return the link options for the path that a questions.NetworkDescription describes, with this number of flows."""
+    """Return the link options for the path that a NetworkDescription describes, with this number of flows."""
     size = description.buffer.removeprefix(">=").strip()
     size = "1 bdp" if size == "any" else size
     path = f"24 mbit, rtt 40 ms, {description.store} {size}"
@@ -202,4 +228,50 @@ def _keep(folder, emulation, result):
     np.save(content, emulation.log, allow_pickle=False)
     write_bytes(folder / "packets.npy", content.getvalue())
     write_text(folder / "measures.json", records.line(result) + "\n")
-    write_text(folder / "link.log", mm_log.text(emulation))
+    write_text(folder / "link.log", link_log(emulation))
+
+
+def link_log(emulation):
+    """Return a run's log in the format of mahimahi's mm-link, for readers such as `mm-delay-graph` and `ccmatic fit`.
+
+    - `MS + BYTES`: a packet arrives.
+    - `MS d 1 BYTES`, after the line of a packet's arrival: the link drops this packet.
+    - `MS - BYTES DELAY`: a packet leaves after a delay of DELAY ms.
+    - `MS # BYTES`: the link could carry this many bytes.
+
+    Bytes are counted with the headers of IP. Because mm-link has no propagation delay, a packet leaves one propagation
+    delay before its release. Times are rounded down to ms.
+    """
+    events = sorted([*_capacity(emulation), *_packets(emulation)], key=lambda event: event[:2])
+    head = ["# mahimahi mm-link (ccmatic emulate)", f"# queue: {_queue(emulation.link)}", "# base timestamp: 0"]
+    return "\n".join([*head, *(f"{now // MS} {event}" for now, _, event in events)]) + "\n"
+
+
+#: The order of events that happen at the same instant, as in mm-link.
+CAPACITY, DEPARTURE, ARRIVAL = range(3)
+
+
+def _queue(link):
+    return "infinite" if link.buffer == ENDLESS else f"droptail [bytes={link.buffer}]"
+
+
+def _capacity(emulation):
+    """Yield, for each ms in which the link could carry bytes, the number of these bytes."""
+    instants = range(0, emulation.duration + 1, MS)
+    carried = [emulation.link.capacity(0, now) // (8 * SECOND) for now in instants]
+    for now, (before, after) in zip(instants[1:], pairwise(carried), strict=True):
+        if after > before:
+            yield now, CAPACITY, f"# {after - before}"
+
+
+def _packets(emulation):
+    rows = emulation.log[["arrival", "released", "size", "lost"]].tolist()
+    for (now, released, size, lost), delay in zip(
+        rows, emulation.link.propagations(emulation.log).tolist(), strict=True
+    ):
+        yield now, ARRIVAL, f"+ {size}"
+        if lost:
+            yield now, ARRIVAL, f"d 1 {size}"
+        if released >= 0:
+            left = released - delay
+            yield left, DEPARTURE, f"- {size} {left // MS - now // MS}"

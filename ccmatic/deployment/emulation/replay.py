@@ -13,23 +13,14 @@ from ccmatic.worlds.runtime import compile_c, include_folder
 
 
 def decisions(link, arrivals, sizes, flows=None):
-    """Return the decisions of `outcomes` without the marks."""
     return [decided[:3] for decided in outcomes(link, arrivals, sizes, flows)]
 
 
 def outcomes(link, arrivals, sizes, flows=None):
     """Decide again which packets a link loses, and at which times it admits and releases each packet.
 
-    Args:
-        link: The Link.
-        arrivals: The arrival of each packet in ns, in order.
-        sizes: The bytes of each packet.
-        flows: The number of each packet's flow; None if the packets belong to no flow.
-
-    Returns:
-        For each packet, a tuple: whether the packet is lost, the time at which its last byte is admitted, the time at
-        which the packet is to be released, and whether the link marks it. Times are in ns. Both times of a lost packet
-        are -1.
+    Return for each packet whether it is lost, the times in ns at which its last byte is admitted and at which it is to
+    be released (-1 if lost), and whether the link marks it.
     """
     count = len(sizes)
     packets = np.empty((count, 3), np.int64)
@@ -51,11 +42,7 @@ def outcomes(link, arrivals, sizes, flows=None):
 
 
 def header(link):
-    """Return the file packets.h that defines a link's bottleneck.
-
-    Raises:
-        InputError: If the link's model has no packets.h.
-    """
+    """Return the file packets.h that defines a link's bottleneck."""
     return world(link.model or load_definition("models", "MODEL", definitions.chosen("models", "EMULATED")), PACKETS)
 
 
@@ -66,7 +53,6 @@ def link_options(header):
 
 @cache
 def _program(header):
-    """Return the bytes of the executable that is compiled from replay.c and a packets.h."""
     with tempfile.TemporaryDirectory(prefix="ccmatic-") as folder:
         built = Path(folder) / "replay"
         compile_c(["-O2", *link_options(header), "-o", str(built), str(Path(__file__).with_name("replay.c"))])

@@ -1,4 +1,4 @@
-"""A run: flows send over an emulated link, and a log records when each packet was lost or released."""
+"""A run: flows send over an emulated link in their turns, and a log records each packet's loss or release."""
 
 import time
 from contextlib import ExitStack, contextmanager
@@ -13,8 +13,106 @@ from ccmatic.contracts import load_definition
 from ccmatic.deployment.emulation import beliefs, machine, replay
 from ccmatic.deployment.emulation.flows import Context
 from ccmatic.deployment.emulation.link import MS, SECOND, Link
-from ccmatic.deployment.emulation.turns import Turn
 from ccmatic.fitting import least, packet_log
+
+#: Two limits. In a valid run, a flow may be held up for at most this share of its turn. A duration in ns is always
+#: tolerated, because a program needs some time to begin.
+TOLERATED, AT_FIRST = 0.02, 50 * MS
+
+
+@dataclass(frozen=True)
+class Hold:
+    """A time for which the machine held up a part of a flow."""
+
+    what: str  #: the part that was held up, in words
+    ns: int  #: how long it was held up, in ns
+    of: int  #: the length of the flow's turn, in ns
+
+    def __str__(self):
+        return f"{self.what} for {self.ns / SECOND:.2f} of {self.of / SECOND:.2f} s; {TOLERATED:.0%} are tolerated"
+
+    @property
+    def too_long(self):
+        """Whether the flow was held up for too long. In this case, the run does not show an undisturbed flow."""
+        return self.ns > max(AT_FIRST, TOLERATED * self.of)
+
+
+class Turn:
+    """A flow during its turn in a run. As a context manager, a Turn sets up the machine for the flow, and cleans up."""
+
+    def __init__(self, request, number, context):
+        self._request, self._context = request, context
+        self._who = f"of flow {number} ({request.name})"
+        self._receiver = self._sender = self._connection = None
+        self.over = False
+
+    def __enter__(self):
+        with ExitStack() as stack:
+            self._commands = stack.enter_context(self._request.flow.prepare(self._context))
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *failure):
+        return self._stack.__exit__(*failure)
+
+    @property
+    def log(self):
+        return self._commands.log
+
+    def receive(self):
+        """Start the receiver, and return once the sender can send."""
+        self._receiver = self._begin("receiver", self._commands.receiver, self._context.receivers)
+        self._receiver.wait_until_ready()
+
+    def follow(self, now):
+        """Start or stop sending if the flow's turn begins or ends at `now`, in ns of the run."""
+        if not self._sender and now >= self._request.start:
+            self._sender = self._begin("sender", self._commands.sender, self._context.senders)
+        if self._request.stop is not None and now >= self._request.stop and not self.over:
+            self.end()
+        if not self.over:
+            for process in filter(None, (self._receiver, self._sender)):
+                process.check()
+                if self._sender:
+                    process.look()
+
+    def end(self):
+        """Stop sending, and discard bytes that wait in the kernel."""
+        if self.over or not self._sender:
+            return
+        self.over = True
+        wanted, place = self._commands.congestion_control, (self._context.senders, self._context.port)
+        self._connection = machine.connection(*place)
+        for process in (self._receiver, self._sender):
+            process.look()
+        self._sender.end()
+        machine.close_connections(*place)
+        used = self._connection.congestion_control if self._connection else None
+        if wanted and used not in (wanted, None):
+            raise InputError(f"the sender {self._who} ran the kernel's {used}; expected {wanted}")
+
+    def holds(self, steps, end):
+        """Yield the Holds of the flow's parts.
+
+        A sender in the kernel is held up while its connection is idle. Any other sender, and the receiver of such a
+        sender, is held up while its process is stopped or waits for a processor.
+        """
+        if self._commands.congestion_control:
+            if self._connection:
+                what = f"the sender {self._who} had nothing to send, or no room at the receiver,"
+                yield Hold(what, self._connection.idle, self._connection.lasted)
+            return
+        for process in filter(None, (self._receiver, self._sender)):
+            held, watched = process.held
+            if process is self._sender and steps:
+                held = max(held, steps.missing(end))
+            yield Hold(f"{process.what} was held up", held, watched)
+
+    def _begin(self, what, command, namespace):
+        return self._stack.enter_context(
+            machine.Process(f"the {what} {self._who}", command, self._context.folder, namespace)
+        )
+
 
 SOURCE = Path(__file__).with_name("emulator.c")
 
@@ -41,31 +139,18 @@ TOLERANCE, PACE = SECOND // 1000, 5000
 
 @dataclass(frozen=True, eq=False)
 class Emulation:
-    """The outcome of a run.
-
-    Attributes:
-        link: The Link.
-        flows: The names of the flows.
-        duration: The length of the run in ns.
-        log: A record of the type RECORD per packet, in order of arrival.
-        real_time: Whether the emulator had real-time priority.
-        cpu: The share of a processor's time that the emulator used.
-        dropped: The number of packets that the machine lost.
-        spans: The planned start and end of each flow's sending, in ns.
-        steps: The beliefs.Steps of each flow; None if a flow logs no steps or ended before its first step.
-        holds: The turns.Holds of all flows.
-    """
+    """The outcome of a run."""
 
     link: Link
-    flows: tuple
-    duration: int
-    log: np.ndarray
-    real_time: bool
-    cpu: float
-    dropped: int
-    spans: tuple
-    steps: tuple
-    holds: tuple = ()
+    flows: tuple  #: the names of the flows
+    duration: int  #: the length of the run in ns
+    log: np.ndarray  #: a record of the type RECORD per packet, in order of arrival
+    real_time: bool  #: whether the emulator had real-time priority
+    cpu: float  #: the share of a processor's time that the emulator used
+    dropped: int  #: the number of packets that the machine lost
+    spans: tuple  #: the planned start and end of each flow's sending, in ns
+    steps: tuple  #: the beliefs.Steps of each flow; None if a flow logs no steps or ended before its first step
+    holds: tuple = ()  #: the turns.Holds of all flows
 
     @cached_property
     def lateness(self):
@@ -108,10 +193,7 @@ class Emulation:
 
     @cached_property
     def false_beliefs(self):
-        """The false beliefs of each flow, as a list of (step, belief's name, beliefs.Truth).
-
-        A flow that logs no steps has None.
-        """
+        """The false beliefs of each flow, as (step, belief's name, Truth); None for a flow that logs no steps."""
         kept = self.log[self.log["lost"] == 0]
         return [
             steps and list(steps.false(self.link, kept, self.alone_until(flow)))
@@ -148,27 +230,15 @@ class Emulation:
                 )
 
 
-def emulate(link, flows, seconds):
-    """Run flows over a link.
-
-    Args:
-        link: The Link.
-        flows: The flows.FlowRequests. At least one of these flows starts at 0.
-        seconds: The length of the run from the first packet on.
-
-    Returns:
-        The Emulation.
-
-    Raises:
-        InputError: If this machine cannot emulate a link, or a flow fails.
-    """
+def run_flows(link, flows, seconds):
+    """Run flows over a link for this many seconds from the first packet on. At least one FlowRequest starts at 0."""
     with started(link, flows, seconds) as running:
         return running.finished()
 
 
 @contextmanager
 def started(link, flows, seconds):
-    """Begin a run like `emulate`, and yield a Running whose flows wait for their turns."""
+    """Begin a run like `run_flows`, and yield a Running whose flows wait for their turns."""
     machine.require(flows)
     duration = int(seconds * SECOND)
     if any(request.rtt for request in flows):
@@ -191,44 +261,21 @@ def started(link, flows, seconds):
 
 @dataclass(frozen=True, eq=False)
 class Running:
-    """An emulated link in operation.
-
-    Attributes:
-        link: The Link.
-        flows: The flows.FlowRequests.
-        seconds: The length of the run in seconds.
-        emulator: The machine.Process of the emulator.
-        turns: The Turn of each flow.
-        log: The file to which the emulator writes the log at the end.
-    """
-
     link: Link
-    flows: list
-    seconds: float
+    flows: list  #: the flows.FlowRequests
+    seconds: float  #: the length of the run in seconds
     emulator: machine.Process
-    turns: list
-    log: Path
+    turns: list  #: the Turn of each flow
+    log: Path  #: the file to which the emulator writes the log at the end
 
     def follow(self):
-        """Start each flow whose turn begins, and stop each flow whose turn ends.
-
-        Raises:
-            InputError: If a flow ended before its turn was over.
-        """
+        """Start each flow whose turn begins, and stop each flow whose turn ends."""
         _, *begun = self.emulator.output
         now = time.monotonic_ns() - int(begun[0]) if begun else 0
         for turn in self.turns:
             turn.follow(now)
 
     def finished(self):
-        """Wait until the end of the run.
-
-        Returns:
-            The Emulation.
-
-        Raises:
-            InputError: If a flow ended before its turn was over, or no flow ever sent.
-        """
         end = time.monotonic() + self.seconds + PATIENCE
         while self.emulator.code is None:
             self.follow()

@@ -1,10 +1,8 @@
 """Export controllers: each becomes one C header, with further files for the chosen target."""
 
-from ccmatic.deployment.exporting.files import names, write
 from ccmatic.deployment.exporting.header import MOST, Export, make, make_guard, rounded
-from ccmatic.deployment.exporting.parts import constants, no_fractions, title
 from ccmatic.deployment.exporting.stateful import StatefulExport
-from ccmatic.deployment.exporting.targets import kernel_name
+from ccmatic.deployment.exporting.targets import constants, kernel_name, names, no_fractions, title, write
 
 __all__ = [
     "MOST",

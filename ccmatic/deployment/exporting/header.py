@@ -10,8 +10,7 @@ from ccmatic.base import CONSTANTS, InputError, c_name, counted, definitions, ex
 from ccmatic.contracts import is_bound, load_definition
 from ccmatic.controllers import Controller
 from ccmatic.deployment.exporting import stateful
-from ccmatic.deployment.exporting.parts import constants, no_fractions, power, title
-from ccmatic.deployment.exporting.targets import AROUND
+from ccmatic.deployment.exporting.targets import AROUND, constants, no_fractions, power, title
 from ccmatic.proving import guarantees
 from ccmatic.worlds.c import LARGEST_BELIEF, Decision, window_functions
 from ccmatic.worlds.runtime import shipped
@@ -29,23 +28,14 @@ LARGE_LOSS = 2
 
 @dataclass(frozen=True)
 class Export:
-    """A controller of beliefs, ready for export.
-
-    Attributes:
-        controller: The Controller.
-        at_start: The Controller that runs before the first large loss; None without a separate start controller.
-        model: The network model (`ccmatic.contracts.model`) whose beliefs the controllers read.
-        horizon: The horizon T. A belief times out every T-1 steps.
-        jitter: The largest variation of the path's non-congestive delay, in R_m. A step is R_m plus this jitter.
-        around: The congestion control of the kernel that runs within an envelope; None if there is no such envelope.
-    """
+    """A controller of beliefs, ready for export."""
 
     controller: Controller
-    at_start: Controller | None
-    model: object
-    horizon: int
-    jitter: Fraction
-    around: str | None = None
+    at_start: Controller | None  #: runs before the first large loss; None without one
+    model: object  #: the network model (`ccmatic.contracts.model`) whose beliefs the controllers read
+    horizon: int  #: the horizon T. A belief times out every T-1 steps
+    jitter: Fraction  #: the largest variation of non-congestive delay, in R_m; a step is R_m plus this
+    around: str | None = None  #: the congestion control of the kernel within an envelope
 
     library, remembers = "library.c", False
 
@@ -56,11 +46,7 @@ class Export:
 
     @property
     def kernel_program(self):
-        """The program that the kernel runs, followed by the files that it includes.
-
-        Raises:
-            InputError: If the controller is an envelope without a congestion control inside it, or computes in floats.
-        """
+        """The program that the kernel runs, followed by the files that it includes."""
         if self.is_envelope and not self.around:
             raise _no_rate(self)
         if any(decision.functions for decision in self._decisions().values()):
@@ -69,12 +55,10 @@ class Export:
 
     @property
     def name(self):
-        """The name of the controller and of its files."""
         return self.controller.name
 
     @property
     def source(self):
-        """The source text of the controller."""
         return self.controller.source
 
     def within(self):
@@ -82,15 +66,12 @@ class Export:
         yield from ()
 
     def header(self):
-        """Return the text of NAME.h.
-
-        Raises:
-            InputError: If C code cannot express the controller.
-        """
+        names = ", ".join(belief.name for belief in self.model.beliefs)
+        quoted = ", ".join(f'"{belief.name}"' for belief in self.model.beliefs)
         parts = [
             title(self.name, f"the model {self.model.name}", self.source, "\n\n".join(self.promises())),
             constants(self.name, self.constants),
-            self._beliefs(),
+            f"/* In bytes per step, bytes and whole steps. */\nstruct ccm_beliefs {{\n    uint64_t {names};\n}};\n",
         ]
         decisions = self._decisions()
         needed = sorted(set().union(*(decision.headers for decision in decisions.values())))
@@ -98,7 +79,7 @@ class Export:
         parts.append(window_functions(self.model.beliefs, self.model.default_jitter))
         parts += [*map(_function, decisions, decisions.values()), *self.within()]
         parts += [shipped(f"{name}.h") for name in ("sender", "step", "pacing")]
-        parts += [self._names(), "#endif\n"]
+        parts += [shipped("names.h").replace("CCM_BELIEF_NAMES", quoted), "#endif\n"]
         return "\n".join(parts)
 
     @property
@@ -113,11 +94,8 @@ class Export:
     def guarantees(self, path=None):
         """Yield (where, Guarantee) for the controller and its start controller, if shipped proofs exist for them.
 
-        If several proofs exist for a controller, the first proof whose conditions the path meets is used.
-
-        Args:
-            path: The guarantees.DeployedPath, with the jitter of the export. None stands for a path whose jitter is the
-                only known quantity.
+        If several proofs exist for a controller, the first proof whose conditions the path meets is used. Without a
+        DeployedPath, only the jitter of the path is known.
         """
         path = path or guarantees.DeployedPath(self.jitter)
         for where, controller in (("", self.controller), (" at its start", self.at_start)):
@@ -151,23 +129,13 @@ class Export:
             "CCM_LARGE_LOSS": f"{LARGE_LOSS} /* the start ends when a step loses more packets than this */",
         }
 
-    def _beliefs(self):
-        names = ", ".join(belief.name for belief in self.model.beliefs)
-        return f"/* In bytes per step, bytes and whole steps. */\nstruct ccm_beliefs {{\n    uint64_t {names};\n}};\n"
-
     def _decisions(self):
-        """Return the Decisions, by the names of their C functions."""
         controllers = {"ccm_decide": self.controller, "ccm_decide_at_start": self.at_start or self.controller}
         jitter = self.model.default_jitter
         return {name: Decision(controller, jitter, name) for name, controller in controllers.items()}
 
-    def _names(self):
-        names = ", ".join(f'"{belief.name}"' for belief in self.model.beliefs)
-        return shipped("names.h").replace("CCM_BELIEF_NAMES", names)
-
 
 def _function(name, decision):
-    """Return a C function that returns the rate of a Decision."""
     controller = decision.controller
     lines = [f"/* The rate of {controller.name}, bytes per step. */"]
     if decision.error:
@@ -192,18 +160,7 @@ def rounded(belief, value):
 
 
 def make_guard(controller, around, model=None, horizon=10, jitter=Fraction(1)):
-    """Return an Export of an envelope around a congestion control of the kernel.
-
-    Args:
-        controller: As in `make`.
-        around: The name of the congestion control, a key of AROUND.
-        model: As in `make`.
-        horizon: As in `make`.
-        jitter: As in `make`.
-
-    Raises:
-        InputError: If the controller is no envelope, or AROUND lacks the name.
-    """
+    """Return an Export of an envelope around a congestion control of the kernel, a key of AROUND."""
     export = make(controller, model, horizon, jitter, guarding=True)
     if export.remembers or not export.is_envelope:
         message = f"{export.name} is no envelope; expected a controller that returns `between(low, high)`"
@@ -214,19 +171,11 @@ def make_guard(controller, around, model=None, horizon=10, jitter=Fraction(1)):
 
 
 def make(controller, model=None, horizon=10, jitter=Fraction(1), guarding=False):
-    """Return an Export of a controller, or a StatefulExport if the controller has state.
+    """Return an Export of a controller, a file or a shipped name, or a StatefulExport if the controller has state.
 
-    Args:
-        controller: The path of a controller's file, or the name of a shipped controller.
-        model: The name or path of a model. By default, the model with the fewest beliefs among all models with the
-            beliefs that the controller reads. For a controller with state, the default is the first model with window
-            senders.
-        horizon: T, as in Export.
-        jitter: The jitter in R_m, as a number or as text.
-        guarding: Whether the controller may be an envelope, because another program chooses the rate within it.
-
-    Raises:
-        InputError: If the controller or its model cannot be exported.
+    The default model is the one with the fewest beliefs among all models with the beliefs that the controller reads;
+    for a controller with state, the first model with window senders. A guarding export may be of an envelope, because
+    another program chooses the rate within it.
     """
     given = load_definition("models", "MODEL", model, allow_code=True) if model else None
     path, source = language.find_program(controller)
@@ -257,8 +206,7 @@ def _no_rate(envelope):
     name = envelope.name if definitions.is_controller(envelope.name) else envelope.controller.file
     message = f"{envelope.name} is an envelope, which has no rate of its own to send at; expected something within it"
     return InputError(
-        f"{message}, such as cubic: `export --around cubic`, `--flow guard:{name}:cubic`",
-        envelope.controller.file,
+        f"{message}, such as cubic: `export --around cubic`, `--flow guard:{name}:cubic`", envelope.controller.file
     )
 
 
@@ -293,7 +241,7 @@ def _smallest(reads):
 
 
 def _beyond_c(model):
-    """Return the reason, in words, why C code cannot compute the beliefs of a model; None if C code can."""
+    """Return the reason, in words, why C code cannot compute the beliefs of a model."""
     if not model.beliefs:
         return "it has none"
     if without := next((belief.name for belief in model.beliefs if not belief.program), None):

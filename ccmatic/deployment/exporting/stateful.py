@@ -8,7 +8,7 @@ from math import ceil, floor
 from ccmatic.base import CONSTANTS, RATE, InputError, c_comment, c_name, definitions, syntax_tree
 from ccmatic.contracts import Buffer, execution
 from ccmatic.controllers import Stateful, load
-from ccmatic.deployment.exporting.parts import constants, no_fractions, title
+from ccmatic.deployment.exporting.targets import constants, no_fractions, title
 from ccmatic.language import Name
 from ccmatic.logic import isolated
 from ccmatic.worlds.c import LARGEST_KEPT, LINE_RATE, LONGEST_DELAY, ONE, Update
@@ -23,23 +23,14 @@ OBSERVED = (
 
 @dataclass(frozen=True)
 class StatefulExport:
-    """A controller with state, ready for export.
-
-    Attributes:
-        controller: The Stateful controller.
-        model: A network model with window senders.
-        jitter: D in steps.
-    """
-
     controller: Stateful
-    model: object
-    jitter: int
+    model: object  #: a network model with window senders
+    jitter: int  #: D in steps
 
     library, remembers, around = "stateful_library.c", True, None
 
     @property
     def name(self):
-        """The name of the controller and of its files."""
         return self.controller.name
 
     @property
@@ -49,11 +40,6 @@ class StatefulExport:
 
     @property
     def kernel_program(self):
-        """The program that the kernel runs, as the only entry of a tuple.
-
-        Raises:
-            InputError: If the controller computes in floats.
-        """
         writer, _, _ = self._write()
         if writer.functions:
             raise no_fractions(self.name)
@@ -62,11 +48,6 @@ class StatefulExport:
         return ("window_bpf.c",)
 
     def header(self):
-        """Return the text of NAME.h.
-
-        Raises:
-            InputError: If C code cannot express the controller.
-        """
         controller = self.controller
         writer, update, sent_by = self._write()
         functions = [
@@ -79,7 +60,8 @@ class StatefulExport:
             *sent_by,
             _function("void ccm_rescale(struct ccm_state *m, uint64_t to, uint64_t from)", self._rescale_lines()),
         ]
-        parts = [title(self.name, f"the model {self.model.name}", controller.source), self._constants(), self._state()]
+        parts = [title(self.name, f"the model {self.model.name}", controller.source), self._constants()]
+        parts.append("\n".join(["struct ccm_state {", *(f"    int64_t {name};" for name in self._names()), "};\n"]))
         needed = [*["law"] * bool(writer.laws or writer.errors), *["floats"] * bool(writer.functions)]
         parts += [shipped(f"{name}.h") for name in ("arithmetic", "decision", "seen", *needed)]
         notes = [_law(line, *law) for line, law in writer.laws.items()]
@@ -89,14 +71,7 @@ class StatefulExport:
         return "\n".join([*parts, *functions, *sender, "#endif\n"])
 
     def kept(self, state):
-        """Return the integers, rounded down, that C code stores for a state.
-
-        Args:
-            state: Values in bytes, bytes per step, steps and numbers, by name.
-
-        Raises:
-            InputError: If the controller has no state with one of the given names.
-        """
+        """Return the integers, rounded down, that C code stores for values in bytes, bytes per step and steps."""
         units = {memory.name: memory.unit for memory in self.controller.state}
         if state.keys() - units:
             own = ", ".join(units) or "nothing"
@@ -160,9 +135,6 @@ class StatefulExport:
         """
         return [memory.name for memory in self.controller.state] or ["none"]
 
-    def _state(self):
-        return "\n".join(["struct ccm_state {", *(f"    int64_t {name};" for name in self._names()), "};\n"])
-
     def _first(self, writer):
         kept = [writer.assignment(memory.name, memory.chosen) for memory in self.controller.state]
         return ["    (void)m, (void)packet;", *(f"    {line}" for line in kept)]
@@ -182,7 +154,6 @@ def _sent_by(name, writer, tree):
 
 
 def _law(line, name, error):
-    """Describe a law in the text of a comment."""
     precision = f"is off by less than {error}" if error else "is exact"
     return f"`{name}` (line {line}) follows its law, which {precision} before it is rounded down."
 
@@ -192,16 +163,6 @@ def _function(signature, body):
 
 
 def make(name, model, jitter):
-    """Return a StatefulExport of a controller.
-
-    Args:
-        name: The path of a controller's file, or the name of a shipped controller.
-        model: A Model with window senders; None for the first shipped model of this kind.
-        jitter: The jitter in R_m. The function rounds the jitter up to whole steps.
-
-    Raises:
-        InputError: If the controller cannot be exported.
-    """
     chosen = model or next(m for m in definitions.every("models", "MODEL") if m.windows and m.flows == 1)
     if not chosen.windows:
         raise InputError(f"it has state, and the senders of {chosen.name} do not; expected another model", name)

@@ -15,11 +15,12 @@ from ccmatic.deployment.policies.formulas import exportable, unknown_to_senders
 from ccmatic.deployment.policies.formulas import function as formula_function
 from ccmatic.deployment.policies.formulas import parts as formula_parts
 from ccmatic.deployment.policies.formulas import places_of as formula_places
-from ccmatic.deployment.policies.onnx_file import write_onnx
+from ccmatic.deployment.policies.onnx_policy import write_onnx
 from ccmatic.deployment.policies.policy import (
     DEEPEST,
     LARGEST,
     PROVED_HORIZON,
+    TASK,
     Layers,
     Policy,
     arrays,
@@ -36,6 +37,7 @@ __all__ = [
     "GUARDED",
     "LARGEST",
     "PROVED_HORIZON",
+    "TASK",
     "Cell",
     "GuidedExport",
     "Layers",

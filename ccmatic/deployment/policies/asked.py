@@ -2,6 +2,7 @@
 
 import ctypes
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from ccmatic import records
 from ccmatic.base import InputError, counted, parse_json, shown
 from ccmatic.deployment.policies.export import PolicyExport, exported
-from ccmatic.deployment.policies.policy import Policy
+from ccmatic.deployment.policies.policy import Policy, load
 from ccmatic.worlds.runtime import Library, LibraryFlow
 
 #: The bytes of a packet, if a question does not say.
@@ -35,17 +36,20 @@ class Interval(ctypes.Structure):
     )
 
 
-def actions(policy: Policy, lines: Iterable[str]) -> Iterator[records.ActLine]:
-    """Yield the ActLine of each line, which is a ActInputLine. A wrong line has an `error` as its answer.
+def actions(policy: str | Path, lines: Iterable[str]) -> Iterator[records.ActLine]:
+    """Yield a policy's answer to each line, which asks for an action or a rate. This needs a C compiler.
+
+    `cm.actions("policy.json", ['{"observation": [0.1, 0.2]}'])` yields one record with an `action`.
 
     Args:
-        policy: The Policy.
-        lines: The lines.
+        policy: The policy's file.
+        lines: The questions, one JSON object in a line (docs/reference/learning.md).
 
     Raises:
-        InputError: If there is no C compiler, or C code cannot express the policy.
+        InputError: If the file is no policy, or C code cannot express it. A wrong line raises no error: its answer has
+            an `error`.
     """
-    asked = Asked(policy)
+    asked = Asked(load(policy))
     for line in lines:
         try:
             yield asked.answer(line)
@@ -77,11 +81,6 @@ class Asked:
         self._memory: NDArray[np.float32] = np.zeros(policy.cell.units if policy.cell else 0, np.float32)
 
     def answer(self, line: str) -> records.ActLine:
-        """Return the answer to one line.
-
-        Raises:
-            InputError: If the line is no question.
-        """
         question = records.convert(parse_json(line), records.ActInputLine)
         form, given = _form(question)
         if form == "observation":
@@ -136,7 +135,6 @@ class Asked:
 
 
 def _form(question: records.ActInputLine) -> tuple[str, dict[str, Any]]:
-    """Return the form of a question, and its values by name."""
     values = {name: getattr(question, name) for name in question.__struct_fields__}
     given = {name: value for name, value in values.items() if value is not records.ABSENT}
     forms = [form for form in FORMS if form in given]

@@ -4,21 +4,115 @@ If the policy acts in an envelope, the header contains the envelope's sender, an
 rates.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
+from fractions import Fraction
 from pathlib import Path
 from typing import NoReturn
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from ccmatic import records
 from ccmatic.base import InputError, c_name, definitions, shown, writable_folder
 from ccmatic.controllers import Controller, signal
 from ccmatic.deployment import exporting
-from ccmatic.deployment.policies import network
-from ccmatic.deployment.policies.onnx_file import write_onnx
-from ccmatic.deployment.policies.policy import PROVED_HORIZON, Policy, envelope, load
+from ccmatic.deployment.policies import formulas
+from ccmatic.deployment.policies.onnx_policy import write_onnx
+from ccmatic.deployment.policies.policy import PROVED_HORIZON, Policy, envelope, is_policy, load
+from ccmatic.deployment.policies.program import OBSERVATION, Bias, Cell, Weights, program, recurrent, widened
+from ccmatic.language import Tree
+from ccmatic.worlds.c import float_function, float_literal
 from ccmatic.worlds.runtime import shipped
+
+#: The measurements of marks.
+MARKS = ("marked", f"marked{signal.BEFORE}")
+
+
+def _network_constants(policy: Policy) -> dict[str, str | int]:
+    file = policy.file
+    read = frozenset().union(*(formula.inputs for formula in policy.formulas))
+    ecn = {} if read.isdisjoint(MARKS) else {"CCM_ECN": "1 /* the formulas read marks: the packets say so to links */"}
+    memory = {} if policy.cell is None else {"CCM_MEMORY": f"{policy.cell.units} /* numbers in the network's memory */"}
+    return {
+        "CCM_HISTORY": f"{file.history} /* intervals in an observation */",
+        "CCM_DELAY": f"{file.delay} /* latest intervals that it leaves out */",
+        "CCM_FEATURES": f"{policy.formulas[0].size} /* its numbers for each interval */",
+        "CCM_REGISTERS": f"{sum(map(len, policy.memory)) or 1} /* numbers that the formulas store */",
+        "CCM_LEAST_ACTION": float_literal(policy.bounds[0]),
+        "CCM_MOST_ACTION": float_literal(policy.bounds[1]),
+        **ecn,
+        **memory,
+    }
+
+
+def _network_parts(policy: Policy) -> Iterator[str]:
+    """Yield the C texts that define `ccm_network` and its observations: `struct ccm_watch` and its functions."""
+    yield shipped("floats.h")
+    yield shipped("measured.h")
+    yield from formulas.parts(policy.memory, policy.formulas)
+    if policy.cell is not None:
+        yield float_function("ccm_memory_of", _exact_cell(policy.cell), OBSERVATION)
+        yield _RECALLING
+    yield float_function("ccm_network_of", program(list(map(_exact, policy.layers)), policy.activations), OBSERVATION)
+    yield _choosing(policy.choices) if policy.choices else _NETWORK
+    yield shipped("watch.h")
+
+
+_NETWORK = """/* The action for an observation. It is 0 if sums leave the range of floats and give no number. */
+static inline float ccm_network(const float *x)
+{
+    float action[1];
+
+    ccm_network_of(x, action);
+    return isnan(action[0]) ? 0 : action[0];
+}
+"""
+
+
+_RECALLING = """/* Update the memory with an observation. The network reads the memory in place of the observation. */
+static inline void ccm_recall(const float *x, float *memory)
+{
+    float in[CCM_HISTORY * CCM_FEATURES + CCM_MEMORY];
+
+    memcpy(in, x, CCM_HISTORY * CCM_FEATURES * sizeof *in);
+    memcpy(in + CCM_HISTORY * CCM_FEATURES, memory, CCM_MEMORY * sizeof *in);
+    ccm_memory_of(in, memory);
+}
+"""
+
+
+def _choosing(choices: Sequence[float]) -> str:
+    """Return the C function that takes the first of the actions with the highest score."""
+    numbers = ", ".join(map(float_literal, choices))
+    return f"""/* The action with the highest score for an observation. A score that is no number is the highest. */
+static inline float ccm_network(const float *x)
+{{
+    static const float choices[] = {{{numbers}}};
+    float scores[{len(choices)}];
+    unsigned best = 0;
+
+    ccm_network_of(x, scores);
+    for (unsigned i = 1; i < {len(choices)}; i++)
+        if (scores[i] > scores[best] || (isnan(scores[i]) && !isnan(scores[best])))
+            best = i;
+    return choices[best];
+}}
+"""
+
+
+def _exact_cell(cell: Cell) -> Tree:
+    """Return the program of a unit with these weights and biases."""
+    parts = widened(cell, np.concatenate, np.zeros)
+    return recurrent(len(cell.candidate[0]), cell.units, lambda name: _exact(parts[name]))
+
+
+def _exact(layer: tuple[NDArray[np.float32], NDArray[np.float32]]) -> tuple[Weights, Bias]:
+    """Return a layer in the form of an `Affine`: the weights, with a row per output, and the bias, as fractions."""
+    weights, bias = layer
+    return tuple(tuple(map(Fraction, row)) for row in weights.T.tolist()), tuple(map(Fraction, bias.tolist()))
+
 
 #: The word for policies inside a guard.
 GUARDED = "policy"
@@ -26,38 +120,29 @@ GUARDED = "policy"
 
 @dataclass(frozen=True)
 class PolicyExport:
-    """A policy in a form that is ready for export."""
-
     policy: Policy
 
     library, remembers, around, is_envelope = "policy_library.c", True, None, False
 
     @property
     def name(self) -> str:
-        """The name of the policy's file and of the exported files."""
         return self.policy.name
 
     @property
     def kernel_program(self) -> NoReturn:
-        """Raise InputError, because a policy computes in floats.
-
-        Raises:
-            InputError: In every call.
-        """
         raise exporting.no_fractions(self.name)
 
     def header(self) -> str:
-        """Return the text of NAME.h."""
         about = f"{self.policy.file.observe} observations"
         text = [exporting.title(self.name, about, self.policy.about)]
         text += [exporting.constants(self.name, self._values())]
-        text += [shipped("arithmetic.h"), *network.parts(self.policy)]
+        text += [shipped("arithmetic.h"), *_network_parts(self.policy)]
         text += [shipped(f"{name}.h") for name in ("policy", "step", "counted")]
         return "\n".join([*text, "#endif\n"])
 
     def _values(self) -> dict[str, str | int]:
         interval = self.policy.interval
-        return network.constants(self.policy) | {
+        return _network_constants(self.policy) | {
             "CCM_INTERVAL_NUMERATOR": f"{interval.numerator} /* an interval in R_m */",
             "CCM_INTERVAL_DENOMINATOR": interval.denominator,
             "CCM_ENVELOPE": "0 /* the policy leaves no choice of rates */",
@@ -101,12 +186,10 @@ class GuidedExport(exporting.Export):
 
     @property
     def name(self) -> str:
-        """The name of the policy's file and of the exported files."""
         return self.policy.name
 
     @property
     def source(self) -> str:
-        """The description of the policy, and the source of the envelope."""
         place = "An envelope limits its rates" if self.guards else "It chooses in an envelope"
         return f"{self.policy.about}\n\n{place}:\n\n{self.controller.source}"
 
@@ -117,32 +200,20 @@ class GuidedExport(exporting.Export):
 
     @property
     def kernel_program(self) -> NoReturn:
-        """Raise InputError, because a policy computes in floats.
-
-        Raises:
-            InputError: In every call.
-        """
         raise exporting.no_fractions(self.name)
 
     @property
     def constants(self) -> dict[str, str | int]:
-        """The constants of the C code, as in exporting.Export.constants."""
         sender: dict[str, str | int] = super().constants
         chosen: dict[str, str | int] = {"CCM_ENVELOPE": "0 /* the network chooses the rate */", "CCM_NETWORK": 1}
         guard: dict[str, str | int] = {"CCM_GUARD": "1 /* the network wants a rate, which the envelope limits */"}
-        return sender | network.constants(self.policy) | chosen | (guard if self.guards else {})
+        return sender | _network_constants(self.policy) | chosen | (guard if self.guards else {})
 
     def within(self) -> Iterator[str]:
-        """Yield the C code of the network, as exporting.Export.within does."""
-        return network.parts(self.policy)
+        return _network_parts(self.policy)
 
 
 def exported(policy: Policy) -> PolicyExport | GuidedExport:
-    """Return the PolicyExport or the GuidedExport of a Policy.
-
-    Raises:
-        InputError: If C code cannot express the policy.
-    """
     c_name(policy.name, "the name of the policy's file")
     if policy.envelope is None:
         return PolicyExport(policy)
@@ -150,15 +221,7 @@ def exported(policy: Policy) -> PolicyExport | GuidedExport:
 
 
 def guarded(text: str) -> GuidedExport:
-    """Return the GuidedExport of a policy whose rates an envelope limits.
-
-    Args:
-        text: `ENVELOPE:policy:FILE`, where ENVELOPE is the name or the path of an envelope.
-
-    Raises:
-        InputError: If there is no such envelope or policy, the policy acts in an envelope by itself, or C code cannot
-            express them.
-    """
+    """Return the GuidedExport of `ENVELOPE:policy:FILE`, a policy whose rates an envelope limits."""
     name, colon, file = text.partition(f":{GUARDED}:")
     if not colon or not name or not file:
         raise InputError(f"found 'guard:{shown(text)}'; expected guard:ENVELOPE:{GUARDED}:FILE")
@@ -183,10 +246,7 @@ def _guided(policy: Policy, limits: Controller) -> GuidedExport:
 
 
 def with_guarantees(file: records.PolicyFile) -> records.PolicyFile:
-    """Return a PolicyFile.
-
-    The PolicyFile has the policy's guarantees as sentences, if C code can express the policy's envelope.
-    """
+    """Return a PolicyFile with the policy's guarantees as sentences, if C code can express its envelope."""
     if envelope(file.act) is None:
         return file
     try:
@@ -197,22 +257,51 @@ def with_guarantees(file: records.PolicyFile) -> records.PolicyFile:
         return file
 
 
-def export(file: str | Path, target: str, out: str | Path | None = None) -> list[Path]:
-    """Write a policy to a folder, in the form for a target.
+def export(
+    controller: str | Path,
+    target: str,
+    out: str | Path | None = None,
+    *,
+    model: str | None = None,
+    horizon: int = 10,
+    jitter: int | str | Fraction = 1,
+    around: str | None = None,
+) -> list[Path]:
+    """Compile a controller, or a trained policy, to C.
+
+    `cm.export("cc_qdel", "udp", "out")` writes a sender and a receiver over UDP.
 
     Args:
-        file: The path of the policy's file.
-        target: The target: `c`, `udp` or `onnx`.
-        out: The output folder. None stands for a folder with the policy's name.
+        controller: A controller's name or file, or a policy's file.
+        target: `c`, `bpf` or `udp`; for a policy `c`, `udp` or `onnx`.
+        out: The output folder. By default, a folder with the controller's name.
+        model: The model whose beliefs the C code computes. By default, the model with the fewest beliefs among
+            those that have the controller's beliefs.
+        horizon: T, which is one more than the number of steps in a window. Beliefs time out every T-1 steps.
+        jitter: The largest variation of delay, in R_m, that has causes other than queueing.
+        around: The sender whose rates the envelope limits: the kernel's `cubic`, `bbr` or `reno`, for the target `bpf`;
+            or a policy, as `policy:FILE`, for the targets `c` and `udp`.
 
     Returns:
         The paths of the written files.
 
     Raises:
-        InputError: If the file is no policy, or the target cannot express the policy.
+        InputError: If the controller cannot be compiled, or a file cannot be written.
     """
-    policy = load(file)
-    folder = out or policy.name
-    if target == "onnx":
-        return [write_onnx(policy, writable_folder(folder) / f"{policy.name}.onnx")]
-    return exporting.write(exported(policy), target, folder)
+    if is_policy(controller):
+        policy = load(controller)
+        folder = out or policy.name
+        if target == "onnx":
+            return [write_onnx(policy, writable_folder(folder) / f"{policy.name}.onnx")]
+        return exporting.write(exported(policy), target, folder)
+    settings = (model, horizon, str(jitter))
+    word, _, _ = (around or "").partition(":")
+    if word == GUARDED:
+        made = guarded(f"{controller}:{around}")
+    elif around and target != "bpf":
+        raise InputError(f"--around {around} for the target {target}; expected --target bpf: the kernel runs it")
+    elif around:
+        made = exporting.make_guard(str(controller), around, *settings)
+    else:
+        made = exporting.make(str(controller), *settings, guarding=True)
+    return exporting.write(made, target, out or made.name)

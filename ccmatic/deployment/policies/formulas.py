@@ -34,16 +34,9 @@ def unknown_to_senders(formula: signal.Signal) -> frozenset[str]:
 
 
 def exportable(observe: str, reward: str, act: str | None = None) -> list[signal.Signal]:
-    """Return the Signals that a policy's sender computes.
+    """Return the Signals that a policy's sender computes. `act` is None if the policy acts in an envelope.
 
-    Args:
-        observe: The name of the formula of observations.
-        reward: The name of the formula of rewards. The result includes its Signal only if the observations read the
-            reward.
-        act: The name of the formula of actions; None if the policy acts in an envelope.
-
-    Raises:
-        InputError: If there is no such formula, or a formula reads a quantity that no exported sender knows.
+    The result has the reward only if the observations read it.
     """
     needed = [signal.load("observe", observe)]
     rewarded = signal.load("reward", reward)
@@ -68,12 +61,7 @@ def places_of(memory: Groups) -> dict[str, str]:
 
 
 def parts(memory: Groups, formulas: Sequence[signal.Signal]) -> Iterator[str]:
-    """Yield the texts of the C functions that compute formulas.
-
-    Args:
-        memory: The registers of the sender, in groups, as in a Signal.
-        formulas: The Signals. A reward is computed only for observations that read it.
-    """
+    """Yield the texts of the C functions of formulas. A reward is computed only for observations that read it."""
     places = places_of(memory)
     terms = {formula.kind: formula.term for formula in formulas}
     reward = {"reward": Local("reward", terms["reward"])} if "reward" in terms else {}
@@ -97,12 +85,7 @@ def parts(memory: Groups, formulas: Sequence[signal.Signal]) -> Iterator[str]:
 def function(name: str, term: Tree, places: Mapping[str, str], parameters: str, out: str) -> Iterator[str]:
     """Yield two C functions: one computes a term, and one calls the first with the inputs of the term.
 
-    Args:
-        name: The name of the second function.
-        term: The term.
-        places: The C expressions of names that the term may read, in addition to the measurements of a sender.
-        parameters: The parameters of the second function. One of them is `k`, a `struct ccm_known`.
-        out: The C expression to which the functions write the result.
+    The `parameters` of the second one include `k`, a `struct ccm_known`. Both write to the expression `out`.
     """
     term = replaced(term, _CONSTANTS)
     read = sorted(names(term))

@@ -1,37 +1,44 @@
-"""Policies from ONNX files of any framework: a chain of layers, and metadata that describe the sender around it."""
+"""Policies as ONNX files: of any framework, and by the package `onnx`.
+
+The network is a chain of layers, and the metadata describe the sender around it.
+"""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ccmatic import records
-from ccmatic.base import InputError, counted, definitions, shown
+from ccmatic.base import InputError, counted, definitions, shown, write_bytes
+from ccmatic.deployment.policies.program import OBSERVATION, Cell, program
+from ccmatic.language import Affine, Extreme, Function, Name, Number, Visit, Walker, replaced
 from ccmatic.language import neural as networks
 from ccmatic.language.neural import Bent, Layer, Scaled
+
+if TYPE_CHECKING:
+    import onnx
+
+    from ccmatic.deployment.policies.policy import Policy
 
 #: The keys that the metadata of a policy must have, and further keys with their values if a key is absent.
 REQUIRED = ("observe", "act", "history", "interval")
 FURTHER = ("reward", "delay", "choices")
 
 #: A layer of a chain: weights with a row per output, bias, and activation.
-Affine: TypeAlias = tuple[list[list[Fraction]], list[Fraction], str]
+ChainLayer: TypeAlias = tuple[list[list[Fraction]], list[Fraction], str]
 
 
 def has_properties(path: str | Path) -> bool:
-    """Return whether a file is an ONNX file whose metadata describe a policy.
-
-    Raises:
-        InputError: If the file has the suffix `.onnx`, and is no ONNX file.
-    """
+    """Return whether a file is an ONNX file whose metadata describe a policy."""
     return Path(path).suffix == ".onnx" and "observe" in _metadata(path)
 
 
 def properties(file: records.PolicyFile) -> dict[str, str]:
-    """Return the metadata of a policy's ONNX file."""
     kept = {name: getattr(file, name) for name in (*REQUIRED, *FURTHER)}
     kept["choices"] = json.dumps(kept["choices"]) if isinstance(file.choices, list) else ""
     return {name: str(value) for name, value in kept.items() if value != ""}
@@ -45,9 +52,6 @@ def read(path: str | Path) -> records.PolicyFile:
     The network is a chain of layers, with ReLU, tanh or a sigmoid after any of them. Factors and offsets of single
     numbers, such as a normalisation of observations, become part of the layers. A GRU may be in front of the layers.
     Then the network has a further input, the memory, which begins with zeros, and a further output, the next memory.
-
-    Raises:
-        InputError: If the network is no such chain, or the metadata are not complete.
     """
     graph, given = networks.read(path, memory=True), _metadata(path)
     missing = [name for name in REQUIRED if name not in given]
@@ -87,7 +91,7 @@ def _parts(graph: networks.Graph) -> tuple[records.MemoryRecord | records.Absent
     """Return the unit with memory and the layers of a graph that is a chain."""
     latest, output = _ends(graph)
     memory: records.MemoryRecord | records.Absent = records.ABSENT
-    chain: list[Affine] = []
+    chain: list[ChainLayer] = []
     for name, statement in graph.statements.items():
         source = statement.source if isinstance(statement, Layer | Scaled | Bent) else ""
         unit = graph.recurrent.get(source)
@@ -121,7 +125,7 @@ def _ends(graph: networks.Graph) -> tuple[str, str]:
     return starts[0], ends[0]
 
 
-def _memory(unit: networks.Recurrent, before: list[Affine], graph: networks.Graph) -> records.MemoryRecord:
+def _memory(unit: networks.Recurrent, before: list[ChainLayer], graph: networks.Graph) -> records.MemoryRecord:
     """Return the record of a unit. Factors and offsets of the observations before it become part of its weights."""
     if [activation for _, _, activation in before] not in ([], ["none"]):
         raise InputError(
@@ -140,7 +144,7 @@ def _memory(unit: networks.Recurrent, before: list[Affine], graph: networks.Grap
     return records.MemoryRecord(*gates, record(unit.recalled, 0))
 
 
-def _add(chain: list[Affine], statement: Layer | Scaled | Bent, size: int, file: str) -> None:
+def _add(chain: list[ChainLayer], statement: Layer | Scaled | Bent, size: int, file: str) -> None:
     """Add a statement to a chain. Layers without an activation between them become one layer, exactly."""
     if isinstance(statement, Bent):
         if statement.kind not in ("relu", "tanh"):
@@ -181,3 +185,117 @@ def _record(
     columns = [[float(number) for number in row] for row in weights]
     rows = np.array(columns, np.float32).T.tolist()
     return records.LayerRecord(rows, np.array([float(number) for number in bias], np.float32).tolist(), activation)
+
+
+#: The version of the ONNX operators. Version 13 is the first version that supports Gemm in the form used here.
+OPSET = 13
+
+#: The names of the memory before and after an observation.
+MEMORY, NEXT_MEMORY = "memory", "next_memory"
+
+
+def write_onnx(policy: "Policy", path: str | Path) -> Path:
+    """Write a Policy as an ONNX model.
+
+    The input of the model is `observation` (n, numbers). The output is `action` (n, 1), before limits apply, or
+    `scores` (n, k) of k choices. A policy with a memory has the further input `memory` (n, units), which begins with
+    zeros, and the further output `next_memory`. All are float32. The metadata of the model describe the policy, as
+    onnx_policy.read expects.
+    """
+    try:
+        from onnx import TensorProto, checker, helper
+    except ImportError:
+        raise InputError("onnx is not installed; pip install 'ccmatic[rl]'") from None
+    names = [(f"weights_{number}", f"bias_{number}") for number in range(1, len(policy.layers) + 1)]
+    arrays = dict(zip(chain(*names), chain(*policy.layers), strict=True))
+    graph = _Graph(arrays)
+    layers = program(names, policy.activations)
+    output = ("scores", len(policy.choices)) if policy.choices else ("action", 1)
+    taken, given = [(OBSERVATION, len(policy.layers[0][0]))], [output]
+    if policy.cell:
+        taken = [(OBSERVATION, len(policy.cell.candidate[0])), (MEMORY, policy.cell.units)]
+        given = [output, (NEXT_MEMORY, policy.cell.units)]
+        graph.recall(policy.cell)
+        layers = replaced(layers, {OBSERVATION: Name(NEXT_MEMORY)})
+    graph.walk(layers)
+    graph.nodes[-1].output[0] = output[0]
+    first, last = (
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", size]) for name, size in each]
+        for each in (taken, given)
+    )
+    made = helper.make_graph(graph.nodes, policy.name, first, last, graph.tensors)
+    model = helper.make_model(made, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8)
+    helper.set_model_props(model, properties(policy.file))
+    checker.check_model(model)
+    write_bytes(path, model.SerializeToString())
+    return Path(path)
+
+
+class _Graph(Walker[str]):
+    """The ONNX graph nodes of a program. The walk returns the name in the graph for each value."""
+
+    WORLD = "ONNX operator"
+
+    def __init__(self, arrays: Mapping[str, NDArray[np.float32]]) -> None:
+        super().__init__()
+        self.arrays = arrays
+        self.nodes: list[onnx.NodeProto] = []
+        self.tensors: list[onnx.TensorProto] = []
+
+    def add(self, kind: str, *reads: str) -> str:
+        """Add a node that computes one value, and return the name of this value."""
+        from onnx import helper
+
+        value = f"{kind.lower()}_{len(self.nodes) + 1}"
+        self.nodes.append(helper.make_node(kind, reads, [value]))
+        return value
+
+    def recall(self, cell: Cell) -> None:
+        """Add ONNX's GRU, with the reset gate after the product, for one step of one observation."""
+        from onnx import helper, numpy_helper
+
+        (update, one), (reset, two), (seen, three), (recalled, four) = cell
+        inputs, none = len(seen), np.zeros_like(one)
+        arrays: dict[str, NDArray[Any]] = {
+            "gru_weights": np.concatenate([update[:inputs], reset[:inputs], seen], axis=1).T[None],
+            "gru_recurrent": np.concatenate([update[inputs:], reset[inputs:], recalled], axis=1).T[None],
+            "gru_bias": np.concatenate([one, two, three, none, none, four])[None],
+            "first_axis": np.array([0]),
+        }
+        self.tensors += [numpy_helper.from_array(array, name) for name, array in arrays.items()]
+        steps = [
+            helper.make_node("Unsqueeze", [OBSERVATION, "first_axis"], ["sequence"]),
+            helper.make_node("Unsqueeze", [MEMORY, "first_axis"], ["first_memory"]),
+            helper.make_node(
+                "GRU",
+                ["sequence", "gru_weights", "gru_recurrent", "gru_bias", "", "first_memory"],
+                ["", "last_memory"],
+                hidden_size=cell.units,
+                linear_before_reset=1,
+            ),
+            helper.make_node("Squeeze", ["last_memory", "first_axis"], [NEXT_MEMORY]),
+        ]
+        self.nodes += steps
+
+    def visit_Name(self, node: Name) -> str:
+        return node.name
+
+    def visit_Affine(self, node: Affine) -> Visit[str]:
+        from onnx import numpy_helper
+
+        weights, bias = node.weights, node.bias
+        assert isinstance(weights, str) and isinstance(bias, str)  # These are the names of arrays.
+        vector = yield node.vector
+        self.tensors += [numpy_helper.from_array(self.arrays[name], name) for name in (weights, bias)]
+        return self.add("Gemm", vector, weights, bias)
+
+    def visit_Number(self, node: Number) -> str:
+        return ""  # Only the 0 of a ReLU is a number.
+
+    def visit_Extreme(self, node: Extreme) -> Visit[str]:
+        *_, part = yield from self.results(node.terms)
+        return self.add("Relu", part)
+
+    def visit_Function(self, node: Function) -> Visit[str]:
+        [part] = yield from self.results(node.parts)
+        return self.add(node.name.capitalize(), part)

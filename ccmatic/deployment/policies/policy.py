@@ -29,19 +29,14 @@ LARGEST, DEEPEST, WEIGHTS = 1024, 20, 2**20
 #: proof.
 PROVED_HORIZON = 11
 
+#: The fields of a PolicyFile, and options of an environment, that define the task of a policy.
+TASK = ("observe", "act", "reward", "history", "delay")
+
 
 def envelope(act: str) -> Controller | None:
-    """Return the envelope in which an action chooses a rate.
+    """Return the envelope NAME in which an action `envelope:NAME` chooses a rate; None for other actions.
 
-    Args:
-        act: The name of an action. For `envelope:NAME`, the action -1 is the lowest rate that the controller NAME
-            allows, and the action 1 is the highest.
-
-    Returns:
-        The controller; None if the name is not of this form.
-
-    Raises:
-        InputError: If the controller leaves no choice.
+    The action -1 is the lowest rate that this controller allows, and the action 1 is the highest.
     """
     word, _, name = act.partition(":") if isinstance(act, str) else ("", "", "")
     if word != "envelope":
@@ -56,19 +51,13 @@ def envelope(act: str) -> Controller | None:
 
 @dataclass(frozen=True)
 class Policy:
-    """A trained policy: a checked PolicyFile and its name.
-
-    Attributes:
-        file: The PolicyFile.
-        name: The name of the policy's file.
-    """
+    """A checked PolicyFile and its name."""
 
     file: records.PolicyFile
-    name: str
+    name: str  #: the name of the policy's file
 
     @cached_property
     def layers(self) -> Layers:
-        """The layers of the network, in the form that `arrays` returns."""
         return arrays(self.file.layers)
 
     @cached_property
@@ -80,7 +69,6 @@ class Policy:
 
     @cached_property
     def activations(self) -> tuple[str, ...]:
-        """The key in program.ACTIVATIONS that follows each layer."""
         usual = activations_of(len(self.file.layers))
         given = (layer.activation for layer in self.file.layers)
         return tuple(own if isinstance(own, str) else other for own, other in zip(given, usual, strict=True))
@@ -92,12 +80,10 @@ class Policy:
 
     @property
     def interval(self) -> Fraction:
-        """The length of a monitor interval, in units of the smallest R_m."""
         return exact(self.file.interval)
 
     @cached_property
     def envelope(self) -> Controller | None:
-        """The envelope in which the policy chooses a rate; None if there is no envelope."""
         return envelope(self.file.act)
 
     @cached_property
@@ -107,12 +93,10 @@ class Policy:
 
     @property
     def memory(self) -> tuple[tuple[signal.Register, ...], ...]:
-        """The registers of the policy's sender, in groups, as in a Signal."""
         return signal.memory_of(self.formulas)
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The smallest and the largest action."""
         if self.envelope:
             return -1.0, 1.0
         bounds = self.formulas[-1].bounds
@@ -121,7 +105,6 @@ class Policy:
 
     @property
     def about(self) -> str:
-        """A description of the policy for readers."""
         sizes = "-".join(str(len(layer.bias)) for layer in self.file.layers)
         memory = f"a GRU of {counted(self.cell.units, 'unit')} before " if self.cell else ""
         what = f"A policy of {counted(self.file.history, 'interval')}, {memory}a network of {sizes}"
@@ -129,14 +112,7 @@ class Policy:
 
 
 def load(path: str | Path) -> Policy:
-    """Return the Policy that a file contains.
-
-    Args:
-        path: The path of a policy's file, or of an ONNX file with the suffix `.onnx`; see onnx_policy.read.
-
-    Raises:
-        InputError: If the file is no policy, or does not fit its own query. The message names the file.
-    """
+    """Return the Policy of a file, or of an ONNX file with the suffix `.onnx`; see onnx_policy.read."""
     if Path(path).suffix == ".onnx":
         file = onnx_policy.read(path)
     else:
@@ -165,18 +141,13 @@ def is_policy(path: str | Path) -> bool:
 
 
 def save(file: records.PolicyFile | records.AdversaryFile, path: str | Path) -> None:
-    """Write the record of a trained policy or adversary to a file.
-
-    Raises:
-        Unreadable: If the file cannot be written.
-    """
     write_text(path, records.line(file) + "\n")
 
 
 def _check_query(file: records.PolicyFile, path: str) -> None:
     """Raise InputError if the query of a policy's training states another sender. Names of files are not compared."""
     asked = file.query.get("environment")
-    for name in ("observe", "act", "reward", "history", "delay"):
+    for name in TASK:
         stated = asked.get(name) if isinstance(asked, dict) else None
         is_file = definitions.is_path(str(stated).rpartition(":")[2])
         if stated is not None and not is_file and stated != getattr(file, name):
@@ -198,7 +169,7 @@ def arrays(layers: Sequence[records.LayerRecord]) -> Layers:
 
 
 def _check_memory(memory: records.MemoryRecord, inputs: int, what: str, path: str) -> int:
-    """Return the number of units of a MemoryRecord. Raise InputError if its layers do not fit."""
+    """Return the number of units of a MemoryRecord whose layers fit."""
     units = len(memory.update.bias)
     rows = {"update": inputs + units, "reset": inputs + units, "candidate": inputs, "recalled": units}
     for name, taken in rows.items():
@@ -213,7 +184,6 @@ def _check_memory(memory: records.MemoryRecord, inputs: int, what: str, path: st
 
 
 def _check_numbers(layer: records.LayerRecord, what: str, path: str) -> None:
-    """Check that the rows of a layer have as many numbers as its bias, and that its numbers are finite."""
     size = len(layer.bias)
     if not 0 < size <= LARGEST or any(len(row) != size for row in layer.weights):
         raise InputError(f"{what}: expected as many weights in each row as in the bias, {size}", path)
@@ -222,18 +192,7 @@ def _check_numbers(layer: records.LayerRecord, what: str, path: str) -> None:
 
 
 def check_layers(layers: Sequence[records.LayerRecord], inputs: int, what: str, path: str, outputs: int = 1) -> None:
-    """Check that LayerRecords form a network.
-
-    Args:
-        layers: The LayerRecords.
-        inputs: The required number of inputs.
-        what: The reason for this number of inputs, for messages.
-        path: The path of the file, for messages.
-        outputs: The required number of outputs.
-
-    Raises:
-        InputError: If the LayerRecords form no such network.
-    """
+    """Check that LayerRecords form a network with these inputs and outputs. Messages say `what` has as many inputs."""
     if len(layers) > DEEPEST:
         raise InputError(f"{len(layers)} layers; expected at most {DEEPEST}", path)
     weights = sum(len(row) for layer in layers for row in layer.weights)

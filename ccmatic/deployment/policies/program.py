@@ -54,13 +54,7 @@ def activations_of(count: int, between: str = "tanh") -> tuple[str, ...]:
 
 
 def program(layers: Sequence[tuple[Weights, Bias]], activations: Sequence[str] | None = None) -> Tree:
-    """Return the program of a neural network.
-
-    Args:
-        layers: The (weights, bias) of each layer, in the form of an `Affine`: one row of weights per output, or names
-            of arrays.
-        activations: The key in ACTIVATIONS that follows each layer; None for those of `activations_of`.
-    """
+    """Return the program of a neural network. Weights and biases have the form of an `Affine`."""
     x: Tree = Name(OBSERVATION)
     for (weights, bias), activation in zip(layers, activations or activations_of(len(layers)), strict=True):
         x = ACTIVATIONS[activation](Affine(weights, x, bias))
@@ -70,13 +64,9 @@ def program(layers: Sequence[tuple[Weights, Bias]], activations: Sequence[str] |
 def recurrent(inputs: int, units: int, affine: Callable[[str], tuple[Weights, Bias]]) -> Tree:
     """Return the program of a gated recurrent unit: the next memory, given the observation and then the memory.
 
-    The unit is that of Cho et al. (2014), and the reset gate multiplies the product of weights and memory.
-
-    Args:
-        inputs: The number of numbers in an observation.
-        units: The number of numbers in the memory.
-        affine: A function from the name of a field of Cell to (weights, bias), in the form of an `Affine`. All weights
-            have a column for each number of the observation, and then of the memory.
+    The unit is that of Cho et al. (2014), and the reset gate multiplies the product of weights and memory. `affine`
+    maps the name of a field of Cell to (weights, bias), in the form of an `Affine`. All weights have a column for each
+    number of the observation, and then of the memory.
     """
     both = Name(OBSERVATION)
     update, reset = (_sigmoid(Affine(*_rows(affine(gate)))) for gate in ("update", "reset"))
@@ -98,10 +88,7 @@ def _sigmoid(x: Tree) -> Tree:
 def widened(cell: Cell, join: Callable[..., Any], zeros: Callable[..., Any]) -> dict[str, tuple[Any, Any]]:
     """Return (weights, bias) by the field of Cell. All weights have rows for the observation and for the memory.
 
-    Args:
-        cell: The Cell.
-        join: `concatenate` of NumPy or of jax.numpy.
-        zeros: `zeros` of the same package.
+    `join` and `zeros` are `concatenate` and `zeros` of NumPy or of jax.numpy.
     """
     (seen, one), (recalled, other) = cell.candidate, cell.recalled
     inputs, units = seen.shape
@@ -130,13 +117,7 @@ def remembered(cell: Cell, observations: "Array", memory: "Array") -> "Array":
 def outputs(
     layers: "Sequence[tuple[Numbers, Numbers]]", observations: "Array", activations: Sequence[str] | None = None
 ) -> "Array":
-    """Return the outputs (…, outputs) of a network for observations (…, inputs), computed by JAX.
-
-    Args:
-        layers: Two arrays for each layer: weights (inputs, outputs) and bias (outputs).
-        observations: The array of observations.
-        activations: The key in ACTIVATIONS that follows each layer; None for those of `activations_of`.
-    """
+    """Return the outputs (…, outputs) of a network for observations (…, inputs), computed by JAX."""
     from ccmatic.worlds.arrays import Components, Values  # This import is local, because exports do not need JAX.
 
     names = [(f"weights_{number}", f"bias_{number}") for number in range(len(layers))]

@@ -3,12 +3,23 @@
 This package needs the extra `rl`.
 """
 
-from ccmatic.learning.adversaries.attack import Attack
-from ccmatic.learning.adversaries.levels import Bandwidth, Jitter, LeastRtt, anything
-from ccmatic.learning.adversaries.played import EpisodeResults, baseline, following, play, worst
-from ccmatic.learning.adversaries.target import Target, target
-from ccmatic.learning.adversaries.trained import LINKS, OPTIONS, Adversary, attack, constrained, load
-from ccmatic.learning.adversaries.transfer import along, transfer, written
+from ccmatic.learning.adversaries.attack import Attack, Bandwidth, Jitter, LeastRtt, Target, anything, target
+from ccmatic.learning.adversaries.trained import (
+    LINKS,
+    OPTIONS,
+    Adversary,
+    EpisodeResults,
+    along,
+    attack,
+    baseline,
+    constrained,
+    following,
+    load,
+    make_attack,
+    play,
+    worst,
+    written,
+)
 
 __all__ = [
     "LINKS",
@@ -27,9 +38,9 @@ __all__ = [
     "constrained",
     "following",
     "load",
+    "make_attack",
     "play",
     "target",
-    "transfer",
     "worst",
     "written",
 ]

@@ -1,25 +1,164 @@
-"""An adversary: the network as an agent that acts once per interval against one sender.
+"""An adversary: the network as an agent that acts once per interval against one sender, its target.
 
 The adversary is that of CCLab ("CCLab: Adversarial Testing of Learning- and Non-Learning-Based Congestion
-Controllers").
+Controllers"). Its level determines which quantity it chooses: the rate of a link, the error of the smallest RTT that a
+sender measures, or the time for which jitter holds served bytes.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
 from ccmatic.base import InputError, definitions, shown, suggest
-from ccmatic.contracts import Links
+from ccmatic.contracts import Links, SlotOutcome
 from ccmatic.controllers import signal
-from ccmatic.learning.adversaries.levels import Bandwidth, Effect, Jitter, LeastRtt
-from ccmatic.learning.adversaries.target import Target
-from ccmatic.learning.envs import EnvironmentState, LinkOptions
-from ccmatic.learning.envs.capacity import MBIT
+from ccmatic.deployment import policies
+from ccmatic.learning.envs import Environment, EnvironmentState, LinkOptions, RolloutPolicy, sender, trained
+from ccmatic.learning.envs.capacity import MBIT, smoothed
 from ccmatic.learning.envs.signals import Knowledge
+
+
+class Effect(NamedTuple):
+    links: Links  #: the Links for the interval
+    rate: Array  #: the rate of each link in the interval, in bytes per second, an array (n)
+    kept: Array  #: a value that the level needs for the next action
+    wrong: Array | None = None  #: the factor (n) by which senders misjudge the smallest RTT; None for 1
+
+
+@dataclass(frozen=True)
+class Bandwidth:
+    """CCLab's environment level: the adversary chooses the rate of the link.
+
+    The action -1 requests the lowest possible rate, and the action 1 requests the highest. The link gets the rate that
+    is nearest to the requested rate within the budget.
+    """
+
+    features, follows_links = 2, False
+
+    def begin(self, options: LinkOptions, links: Links) -> Effect:
+        """Return the first Effect. `kept` has the latest changes of the rate, (window, n), the latest first."""
+        return Effect(links, links.capacity[0] / links.slot, jnp.zeros((options.window, len(links.slot))))
+
+    def unharmed(self, key: Array, n: int) -> Array:
+        """Return the actions, (n, 1), of a link without an adversary. They request each rate with equal probability."""
+        return anything(key, n)
+
+    def choose(self, options: LinkOptions, before: Effect, interval: Array, action: Array) -> Effect:
+        """Return the Effect of the actions (n) in an interval, after the Effect `before`."""
+        low, high = options.rate.ends
+        wanted = MBIT * (low + (action + 1) / 2 * (high - low))
+        rate, changes = smoothed(before.rate, before.kept, wanted, options.budget * MBIT)
+        links, slots = before.links, options.slots
+        rows = jnp.broadcast_to(jnp.floor(rate * links.slot).astype(jnp.int32), (slots, *rate.shape))
+        capacity = jax.lax.dynamic_update_slice_in_dim(links.capacity, rows, interval * slots, 0)
+        return Effect(links._replace(capacity=capacity), rate, changes)
+
+    def observed(self, options: LinkOptions, effect: Effect) -> list[Array]:
+        """Return the rate, and the growth that the budget still allows, each as a share of the largest rate, (n)."""
+        high = options.rate.ends[1]
+        room = options.window * options.budget - effect.kept[:-1].sum(0) / MBIT
+        return [effect.rate / MBIT / high, room / high]
+
+
+@dataclass(frozen=True)
+class LeastRtt:
+    """CCLab's feature level: the adversary falsifies the smallest RTT that a sender measures.
+
+    The sender multiplies the smallest RTT by 1 + within · action, and uses this product as R_m.
+    """
+
+    within: float
+    features, follows_links = 1, True
+
+    def __post_init__(self) -> None:
+        if isinstance(self.within, bool) or not isinstance(self.within, int | float) or not 0 < self.within < 1:
+            raise InputError(f"within is {shown(self.within)}; expected a number between 0 and 1, such as 0.05")
+
+    def begin(self, options: LinkOptions, links: Links) -> Effect:
+        """Return the first Effect. `kept` has the last action (n)."""
+        none = jnp.zeros(len(links.slot))
+        return Effect(links, links.capacity[0] / links.slot, none, none + 1)
+
+    def unharmed(self, key: Array, n: int) -> Array:
+        return jnp.zeros((n, 1))
+
+    def choose(self, options: LinkOptions, before: Effect, interval: Array, action: Array) -> Effect:
+        links = before.links
+        served = jax.lax.dynamic_slice_in_dim(links.capacity, interval * options.slots, options.slots)
+        return Effect(links, served.mean(0) / links.slot, action, 1 + self.within * action)
+
+    def observed(self, options: LinkOptions, effect: Effect) -> list[Array]:
+        return [effect.kept]
+
+
+@dataclass(frozen=True)
+class Jitter:
+    """The jitter level: the adversary chooses the time for which the link holds bytes behind the bottleneck.
+
+    The laws of a link with jitter allow any choice. With the action -1, the link holds bytes for no time. With the
+    action 1, the link holds bytes for the full jitter D. The action also determines the losses.
+    """
+
+    features, follows_links = 1, True
+
+    def begin(self, options: LinkOptions, links: Links) -> Effect:
+        """Return the first Effect. `kept` has the share of D (n)."""
+        return Effect(links, links.capacity[0] / links.slot, jnp.zeros(len(links.slot)))
+
+    def unharmed(self, key: Array, n: int) -> Array:
+        return anything(key, n)
+
+    def choose(self, options: LinkOptions, before: Effect, interval: Array, action: Array) -> Effect:
+        links, share, slots = before.links, (action + 1) / 2, options.slots
+        rows = jnp.broadcast_to(share, (slots, *share.shape))
+        held = jax.lax.dynamic_update_slice_in_dim(links.held, rows, interval * slots, 0)
+        return Effect(links._replace(held=held), before.rate, share)
+
+    def observed(self, options: LinkOptions, effect: Effect) -> list[Array]:
+        return [effect.kept]
+
+
+def anything(key: Array, n: int) -> Array:
+    """Return uniform random actions, (n, 1)."""
+    return jax.random.uniform(key, (n, 1), minval=-1, maxval=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    name: str  #: the name of the sender
+    environment: Environment  #: the Environment in which the sender acts
+    policy: RolloutPolicy  #: the sender's RolloutPolicy in this environment
+
+    @property
+    def options(self) -> LinkOptions:
+        return self.environment.options
+
+    def step(
+        self, links: Links, memory: Any, state: EnvironmentState, wrong: Array | None = None
+    ) -> tuple[Any, EnvironmentState, SlotOutcome]:
+        """Play one interval. The history keeps what the factor `wrong` falsifies, as in Environment.misled."""
+        shown = state if wrong is None else self.environment.misled(state, wrong)
+        memory, action = self.policy.act(memory, links, shown, self.environment.observation(shown))
+        state = state._replace(history=shown.history)
+        state, _, _, outcomes = self.environment.watched(links, state, action)
+        return memory, state, outcomes
+
+
+def target(name: str, options: LinkOptions) -> Target:
+    """Return the Target of a name: `policy:FILE`, or a name as in `learning.sender`."""
+    if options.all_flows != 1:
+        raise InputError(f"{options.all_flows} flows; expected one, the target's")
+    if name == "oracle":
+        raise InputError("the oracle knows what rate will be chosen; expected a sender that does not")
+    word, _, file = name.partition(":")
+    if word == "policy":
+        return Target(name, *trained(policies.load(file), options))
+    environment = Environment(options, act=definitions.chosen("models.signals", "RATE"))
+    return Target(name, environment, sender(name, environment))
+
 
 #: The reward uses two mean queueing delays, over these numbers of latest intervals. CCLab's Eq. 5 compares both means
 #: with its threshold.
@@ -29,22 +168,16 @@ LONG, SHORT = 10, 2
 MOST_INTERVALS = 10**7
 
 
+#: The rewards of an adversary.
+REWARDS = ("utilisation", "naive")
+
+
 class AttackState(NamedTuple):
-    """The state of an episode of an attack.
-
-    Attributes:
-        effect: The latest Effect, which includes the links.
-        target: The EnvironmentState of the target.
-        memory: The memory of the target's policy.
-        delays: The latest queueing delays in seconds, an array (LONG, n).
-        history: The latest observations of the adversary, an array (n, 1, k, features).
-    """
-
-    effect: Effect
+    effect: Effect  #: the latest Effect, which includes the links
     target: EnvironmentState
-    memory: Any
-    delays: Array
-    history: Array
+    memory: Any  #: the memory of the target's policy
+    delays: Array  #: the latest queueing delays in seconds, an array (LONG, n)
+    history: Array  #: the latest observations of the adversary, an array (n, 1, k, features)
 
     @property
     def interval(self) -> Array:
@@ -62,31 +195,19 @@ class Attack:
     """The environment of an adversary, with the interface of a ccmatic.learning Environment.
 
     The level determines the meaning of the actions, which are numbers from -1 to 1.
-
-    Attributes:
-        target: The Target, the sender under attack.
-        reward: The name of the reward. The reward `utilisation` (CCLab's Eqs. 4 to 7) rewards low use of the link while
-            the queueing delay is at least a threshold. The reward `naive` (CCLab's Eq. 3) is the negative of Orca's
-            reward.
-        threshold: The threshold for the queueing delay, in seconds. CCLab uses the mean delay without an adversary.
-        penalty: The cost of an interval without any delay (Eq. 6), in units of the whole link.
-        history: The number k of vectors in an observation.
-        runs: The number of episodes to play.
-        level: The level, which determines the quantity that the adversary chooses.
-
-    Raises:
-        InputError: If a value is wrong.
     """
 
-    target: Target
-    reward: str = "utilisation"
-    threshold: float = 0.0
-    penalty: float = 2.0
-    history: int = 5
-    runs: int = 30
+    target: Target  #: the Target, the sender under attack
+    reward: str = "utilisation"  #: `utilisation` (CCLab's Eqs. 4 to 7), or `naive` (Eq. 3)
+    threshold: float = 0.0  #: of the queueing delay, in seconds; in CCLab the mean delay without an adversary
+    penalty: float = 2.0  #: the cost of an interval without any delay (Eq. 6), in units of the whole link
+    history: int = 5  #: the number k of vectors in an observation
+    runs: int = 30  #: the number of episodes to play
     level: Bandwidth | LeastRtt | Jitter = field(default_factory=Bandwidth)
 
     bounds = (-1.0, 1.0)
+    choices: ClassVar[tuple[float, ...]] = ()
+    lag, warning = 0, None  # a link's action takes effect at once
 
     def __post_init__(self) -> None:
         if self.reward not in REWARDS:
@@ -103,21 +224,17 @@ class Attack:
 
     @property
     def options(self) -> LinkOptions:
-        """The LinkOptions of the attacked links."""
         return self.target.options
 
     @property
     def features(self) -> int:
-        """The number of elements in one vector of the history."""
         return self.level.features + 5
 
     @property
     def size(self) -> int:
-        """The number of elements in an observation."""
         return self.history * self.features
 
     def reset(self, key: Array, n: int) -> tuple[Links, AttackState]:
-        """Draw n links, and return the links with their first AttackState, as Environment.reset does."""
         links, target = self.target.environment.reset(key, n)
         return links, AttackState(
             effect=self.level.begin(self.options, links),
@@ -137,16 +254,7 @@ class Attack:
         return state.history.reshape(*state.history.shape[:2], self.size)
 
     def step(self, links: Links, state: AttackState, action: Array) -> tuple[AttackState, Array, Array]:
-        """Play one interval.
-
-        Args:
-            links: The Links.
-            state: The current AttackState.
-            action: The actions, an array (n, 1).
-
-        Returns:
-            The next AttackState, the observation, and the reward (n, 1).
-        """
+        """Play one interval with actions (n, 1). Return the AttackState, the observation and the reward (n, 1)."""
         state, reward, _ = self.watched(state, action)
         return state, self.observation(state), reward
 
@@ -168,14 +276,17 @@ class Attack:
         return AttackState(effect, target, memory, delays, history), reward[:, None], served
 
     def rewarded(self, used: Array, delays: Array, knowledge: Knowledge) -> Array:
-        """Return the reward, an array (n).
+        """Return the reward (n) for the used share of the link (n), and delays (LONG, n) in s, the latest first.
 
-        Args:
-            used: The used share of the link, an array (n).
-            delays: The latest queueing delays in seconds, an array (LONG, n), the latest delay first.
-            knowledge: The target's Knowledge.
+        `naive` (CCLab's Eq. 3) is the negative of the reward of Orca's training. `utilisation` (Eq. 7) is the negative
+        of the used share. If a mean queueing delay is below the threshold, it is lower by a penalty (Eq. 6). The two
+        means are over the last LONG and the last SHORT intervals (Eq. 5).
         """
-        return REWARDS[self.reward](self, used, delays, knowledge)
+        if self.reward == "naive":
+            orca = signal.load("reward", definitions.chosen("models.signals", "ORCA"))
+            return -knowledge.value(orca.term)[0]
+        least = jnp.minimum(delays.mean(0), delays[:SHORT].mean(0))
+        return -used - self.penalty * jnp.maximum(0, 1 - least / jnp.maximum(self.threshold, 1e-6))
 
     def wanting(self, rates: Array) -> Array:
         """Return the actions that request these link rates, in Mbit/s."""
@@ -184,7 +295,6 @@ class Attack:
         return actions
 
     def totals(self, links: Links, state: AttackState) -> tuple[Array, Array, Array]:
-        """Return the totals of the target's sender, as Environment.totals does."""
         return self.target.environment.totals(state.links, state.target)
 
     def _network(self, links: Links, knowledge: Knowledge, delay: Array) -> list[Array]:
@@ -193,21 +303,3 @@ class Attack:
         throughput, loss, least_rtt = (knowledge.measure(name)[0] for name in ("throughput", "loss_rate", "least_rtt"))
         late = (now.rtt_end[0] - least_rtt) / rtt
         return [throughput / high, now.out[0] / (high * rtt), delay / rtt, late, loss]
-
-
-def _utilisation(attack: Attack, used: Array, delays: Array, knowledge: Knowledge) -> Array:
-    """Return the reward of CCLab's Eq. 7.
-
-    The reward is the negative of the used share. If a mean queueing delay is below the threshold, the reward is lower
-    by a penalty (Eq. 6). The two means are over the last LONG and the last SHORT intervals (Eq. 5).
-    """
-    least = jnp.minimum(delays.mean(0), delays[:SHORT].mean(0))
-    return -used - attack.penalty * jnp.maximum(0, 1 - least / jnp.maximum(attack.threshold, 1e-6))
-
-
-def _naive(attack: Attack, used: Array, delays: Array, knowledge: Knowledge) -> Array:
-    """Return the reward of CCLab's Eq. 3: the negative of the reward of Orca's training."""
-    return -knowledge.value(signal.load("reward", definitions.chosen("models.signals", "ORCA")).term)[0]
-
-
-REWARDS: dict[str, Callable[[Attack, Array, Array, Knowledge], Array]] = {"utilisation": _utilisation, "naive": _naive}

@@ -10,17 +10,12 @@ try:
 except ImportError as error:
     raise InputError(f"{error.name} is not installed; pip install 'ccmatic[rl]'") from None
 
-from ccmatic.learning.agents.contract import Agent, NoOptions, is_whole, require_whole
-from ccmatic.learning.agents.links import Links, Played
+from ccmatic.learning.agents.contract import Agent, Links, NoOptions, Played, is_whole, require_whole
 from ccmatic.learning.agents.query import Training, load
-from ccmatic.learning.agents.sweep import is_sweep
-from ccmatic.learning.agents.sweep import run as sweep
-from ccmatic.learning.agents.tensorboard import Board
-from ccmatic.learning.agents.train import train
+from ccmatic.learning.agents.train import is_sweep, policy_file, sweep, train
 
 __all__ = [
     "Agent",
-    "Board",
     "Links",
     "NoOptions",
     "Played",
@@ -28,6 +23,7 @@ __all__ = [
     "is_sweep",
     "is_whole",
     "load",
+    "policy_file",
     "require_whole",
     "sweep",
     "train",

@@ -16,8 +16,7 @@ from ccmatic.base import InputError, line_of, load_toml, located_in, shown, sugg
 from ccmatic.deployment import policies
 from ccmatic.learning import adversaries
 from ccmatic.learning.agents import algorithms
-from ccmatic.learning.agents.contract import Agent, is_whole, require_whole
-from ccmatic.learning.agents.links import Links
+from ccmatic.learning.agents.contract import Agent, Links, is_whole, require_whole
 from ccmatic.learning.envs import LEARNED, Environment, LinkOptions, make_environment
 
 #: The default standard deviation of actions, as a share of the largest action.
@@ -26,30 +25,17 @@ DEVIATION = 0.4
 
 @dataclass(frozen=True)
 class AgentSection:
-    """The values of the section [agent].
+    """The values of the section [agent]."""
 
-    Attributes:
-        algorithm: The name of the algorithm, in a form that `algorithms.find` accepts.
-        options: The Options of the algorithm: the values of the keys that only this algorithm supports.
-        layers: The number of units of each hidden layer, which is the same for policy and value networks.
-        gamma: The discount factor per interval.
-        parallel: The number of links on which the agent learns at once.
-        episodes: The number of episodes.
-        learning_rate: Adam's learning rate. For TD3, this is the learning rate of the critics.
-        deviation: The standard deviation of actions. For PPO, this is the initial standard deviation. None for the
-            share DEVIATION of the largest action.
-        device: The device of JAX, such as `cpu` or `gpu`. None for JAX's default.
-    """
-
-    algorithm: str
-    options: Any
-    layers: tuple[int, ...] = (32, 16)
-    gamma: float = 0.99
-    parallel: int = 256
+    algorithm: str  #: the name of the algorithm, in a form that `algorithms.find` accepts
+    options: Any  #: the Options of the algorithm: the values of the keys that only this algorithm supports
+    layers: tuple[int, ...] = (32, 16)  #: the units of each hidden layer, of policy and value networks
+    gamma: float = 0.99  #: the discount factor per interval
+    parallel: int = 256  #: the number of links on which the agent learns at once
     episodes: int = 50
-    learning_rate: float = 1e-3
-    deviation: float | None = None
-    device: str | None = None
+    learning_rate: float = 1e-3  #: Adam's learning rate. For TD3, this is the learning rate of the critics
+    deviation: float | None = None  #: of actions, for PPO at first; None: a share DEVIATION of the largest action
+    device: str | None = None  #: the device of JAX, such as `cpu` or `gpu`. None for JAX's default
 
     def __post_init__(self) -> None:
         require_whole(self, "parallel", "episodes")
@@ -71,50 +57,36 @@ class AgentSection:
 
 @dataclass(frozen=True)
 class Training:
-    """A training: an agent, and the Environment or Attack in which the agent learns.
+    """A training: an agent, and the Environment or Attack in which the agent learns."""
 
-    Attributes:
-        name: The name of the query's file.
-        sections: The sections of the file, as the user wrote them.
-        environment: The Environment or the Attack.
-        algorithm: The class of the agent.
-        agent: The values of the section [agent].
-    """
-
-    name: str
-    sections: dict[str, Any]
+    name: str  #: the name of the query's file
+    sections: dict[str, Any]  #: the sections of the file, as the user wrote them
     environment: Environment | adversaries.Attack
-    algorithm: type[Agent]
-    agent: AgentSection
+    algorithm: type[Agent]  #: the class of the agent
+    agent: AgentSection  #: the values of the section [agent]
 
     @property
     def attacks(self) -> bool:
-        """Whether the training trains an adversary."""
         return isinstance(self.environment, adversaries.Attack)
 
     @property
     def lag(self) -> int:
-        """The number of intervals until a learner observes the effect of an action.
-
-        For a sender, this is the number of intervals in R_m. A link's action takes effect at once, so the lag of an
-        adversary is 0.
-        """
-        return 0 if isinstance(self.environment, adversaries.Attack) else _lag(self.environment)
+        """The number of intervals until a learner observes the effect of an action."""
+        return self.environment.lag
 
     @property
     def warning(self) -> str | None:
-        """The measured exploit of the reward, as a sentence; None without one."""
-        return None if isinstance(self.environment, adversaries.Attack) else self.environment.warning
+        """The measured exploit of the reward, as a sentence."""
+        return self.environment.warning
 
     @property
     def links(self) -> Links:
-        """The links on which the agent learns."""
         return Links(self.environment, self.agent.parallel)
 
     @property
     def choices(self) -> tuple[float, ...]:
         """The actions of a discrete choice; empty if the network computes the action itself."""
-        return () if isinstance(self.environment, adversaries.Attack) else self.environment.choices
+        return self.environment.choices
 
     def decided(self, outputs: Array) -> Array:
         """Return the actions (…) of a policy, given the outputs (…, outputs) of its network."""
@@ -124,7 +96,6 @@ class Training:
 
     @property
     def deviation(self) -> float:
-        """The standard deviation of actions that the section [agent] sets, or the default."""
         given = self.agent.deviation
         return DEVIATION * self.environment.bounds[1] if given is None else given
 
@@ -140,21 +111,11 @@ KNOWN = {
 
 
 def load(file: str | Path) -> Training:
-    """Return the Training that a TOML file describes.
-
-    Raises:
-        InputError: If a section, key or value is wrong. The message names the file and, if possible, the line.
-    """
     sections, text = load_toml(file)
     return of_sections(sections, text, file)
 
 
 def of_sections(sections: dict[str, Any], text: str, file: str | Path) -> Training:
-    """Return the Training of the sections of a TOML file. The text of the file serves messages.
-
-    Raises:
-        InputError: As in `load`.
-    """
     for section, keys in sections.items():
         problem = None if section in KNOWN else f"unknown section [{section}]; {suggest(section, KNOWN)}"
         if not isinstance(keys, dict):
@@ -183,7 +144,6 @@ def _require_known(section: str, key: str, names: Collection[str], file: str | P
 
 
 def _agent(section: Mapping[str, Any], file: str | Path, text: str) -> tuple[type[Agent], AgentSection]:
-    """Return the class of the algorithm, and the AgentSection, for the section [agent]."""
     name = section.get("algorithm", algorithms.DEFAULT)
     algorithm = algorithms.find(name)
     own = _options(algorithm)
@@ -206,16 +166,11 @@ def _environment(sections: Mapping[str, Any]) -> Environment | adversaries.Attac
     """Return what the sections describe. By default, the lag lengthens episodes, so that whole rollouts remain."""
     given = sections.get("environment", {})
     if "adversary" in sections:
-        return adversaries.attack(sections["adversary"], given)
+        return adversaries.make_attack(sections["adversary"], given)
     environment = make_environment(given)
     if "steps" in given:
         return environment
-    return make_environment({**given, "steps": environment.options.steps + _lag(environment)})
-
-
-def _lag(environment: Environment) -> int:
-    """Return the number of intervals in R_m."""
-    return int(1 / environment.options.interval)
+    return make_environment({**given, "steps": environment.options.steps + environment.lag})
 
 
 def _check_exported(environment: Environment) -> None:

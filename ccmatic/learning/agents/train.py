@@ -6,8 +6,14 @@ interruption.
 """
 
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from copy import deepcopy
+from itertools import product
+from math import prod
 from pathlib import Path
+from statistics import median
 from typing import Any, NamedTuple
 
 import jax
@@ -18,17 +24,23 @@ from msgspec import structs
 from numpy.typing import NDArray
 
 from ccmatic import records
-from ccmatic.base import InputError
+from ccmatic.base import InputError, Unreadable, counted, line_of, load_toml, read_text, require_folder, shown, suggest
 from ccmatic.deployment import policies
 from ccmatic.learning import adversaries
-from ccmatic.learning.agents import card, checkpoint, held_out
-from ccmatic.learning.agents.contract import Agent, AgentState
-from ccmatic.learning.agents.networks import Actor
-from ccmatic.learning.agents.query import Training
+from ccmatic.learning.agents import held_out
+from ccmatic.learning.agents.contract import Actor, Agent, AgentState
+from ccmatic.learning.agents.files import Board, restore_checkpoint, write_checkpoint
+from ccmatic.learning.agents.query import KNOWN, Training, load, of_sections
 from ccmatic.learning.envs.backends import find_device
 
 #: The number of seconds between checkpoints.
 EVERY = 5
+
+#: The largest number of trainings in a sweep.
+MOST_TRAININGS = 1000
+
+#: The section of a file that describes a sweep.
+SECTION = "sweep"
 
 
 class Progress(NamedTuple):
@@ -39,48 +51,87 @@ class Progress(NamedTuple):
 
 
 def train(
-    training: Training,
-    seed: int,
-    out: str | Path,
-    listener: Callable[[records.TrainingLine], object] = lambda line: None,
+    query: str | Path | Training,
+    out: str | Path | None = None,
+    *,
+    seed: int = 0,
     seeds: int = 1,
+    told: Callable[[records.TrainingLine], None] = lambda line: None,
+    warned: Callable[[str], None] = warnings.warn,
+    tensorboard: str | Path | None = None,
 ) -> list[Path]:
-    """Train the agent of a Training, and write the policy (or adversary) of each seed to a file.
+    """Train a policy or an adversary in the environment that a file describes. Training needs the extra `rl`.
 
-    A file has the policy with the best mean reward on held-out links. Until the training ends, the file OUT.checkpoint
-    holds the state of the agents. The same call resumes from this file.
+    `cm.train("custard.toml", seeds=3)` writes custard_0.json, custard_1.json and custard_2.json. A file has the policy
+    with the best mean reward on held-out links.
 
     Args:
-        training: The Training.
-        seed: The first seed. A seed determines all random choices of a training.
-        out: The path of the file of one seed. For several seeds, the name of each file ends with its seed.
-        listener: A function that receives a TrainingLine for each seed after each episode.
-        seeds: The number of seeds.
+        query: The TOML file that describes the environment (docs/learned.md), or its Training.
+        out: The file of the policy. The same call resumes from OUT.checkpoint beside it. By default, NAME.json.
+        seed: The first seed. A seed determines all random numbers of a training.
+        seeds: The number of seeds, which are trained at once. The file of each seed ends with the seed.
+        told: A function that is called with a record for each seed after each episode.
+        warned: A function that is called with a warning, if senders that harm cheat the reward of the training.
+        tensorboard: A folder for event files of TensorBoard; None for no such files. This needs the extra
+            `tensorboard`.
 
     Returns:
-        The file of each seed.
+        The file of each seed's policy.
 
     Raises:
-        InputError: If the checkpoint belongs to another training, or a file cannot be written.
+        InputError: If the file describes no training, the checkpoint belongs to another one, or the extra is not
+            installed.
     """
-    chosen = range(seed, seed + seeds)
-    files = [Path(out)] if seeds == 1 else [_with(out, f"_{each}") for each in chosen]
+    training = query if isinstance(query, Training) else load(query)
+    file = policy_file(query, out, ".json")
+    if training.warning:
+        warned(training.warning)
+    with ExitStack() as stack:
+        board = stack.enter_context(closing(Board(tensorboard))) if tensorboard is not None else None
+
+        def listen(line: records.TrainingLine) -> None:
+            if board is not None:
+                board(line)
+            told(line)
+
+        return _train(training, range(seed, seed + seeds), file, listen)
+
+
+def _train(
+    training: Training, chosen: Sequence[int], file: Path, listen: Callable[[records.TrainingLine], object]
+) -> list[Path]:
+    """Train the agents of all seeds, and return the files.
+
+    Until the training ends, the file FILE.checkpoint holds the state of the agents. The same call resumes from it.
+    """
+    files = [file] if len(chosen) == 1 else [_with(file, f"_{each}") for each in chosen]
+    checkpoint_file = Path(f"{file}.checkpoint")
     with jax.default_device(find_device(training.agent.device)):
-        best, last, curve = _trained(training, chosen, Path(f"{out}.checkpoint"), listener)
-    for number, (each, file) in enumerate(zip(chosen, files, strict=True)):
+        best, last, curve = _trained(training, chosen, checkpoint_file, listen)
+    for number, (each, own) in enumerate(zip(chosen, files, strict=True)):
         lines = [line for line in curve if line.seed == each]
-        for actors, path in ((last, _with(file, ".last")), (best, file)):
+        for actors, path in ((last, _with(own, ".last")), (best, own)):
             actor = jax.tree.map(lambda part, place=number: part[place], actors)
             made = _file(training, each, actor, lines)
             policies.save(made, path)
         if isinstance(made, records.PolicyFile):
-            card.write(training, file, made, curve)
-    Path(f"{out}.checkpoint").unlink(missing_ok=True)
+            held_out.write_card(training, own, made, curve)
+    checkpoint_file.unlink(missing_ok=True)
     return files
 
 
+def policy_file(query: str | Path | Training, out: str | Path | None, suffix: str) -> Path:
+    """Return the file of a policy, by default that of the query with another suffix."""
+    name = query.name if isinstance(query, Training) else Path(query).stem
+    file = Path(out or f"{name}{suffix}")
+    require_folder(file)
+    if file.is_dir() or (not isinstance(query, Training) and file.exists() and file.samefile(query)):
+        what = "a folder" if file.is_dir() else "the file of the training"
+        raise Unreadable(f"this is {what}; expected a file for the policy, such as NAME{suffix}", str(file))
+    return file
+
+
 def _with(path: str | Path, ending: str) -> Path:
-    """Return a path whose name has this ending before its suffix."""
     path = Path(path)
     return path.with_name(f"{path.stem}{ending}{path.suffix}")
 
@@ -88,11 +139,10 @@ def _with(path: str | Path, ending: str) -> Path:
 def _trained(
     training: Training, seeds: Sequence[int], kept: Path, listener: Callable[[records.TrainingLine], object]
 ) -> tuple[Actor, Actor, list[records.TrainingLine]]:
-    """Return the best and the last networks of all seeds, and the TrainingLines."""
     agent, about = training.algorithm(training), {"query": training.sections, "seeds": list(seeds)}
     keys = jax.vmap(jax.random.key)(jnp.array(seeds, jnp.uint32))
     (episode, judge), edges = _compiled(training, agent), held_out.edges(training)
-    progress, curve = checkpoint.restore(kept, jax.jit(jax.vmap(lambda key: _begin(agent, key)))(keys), about)
+    progress, curve = restore_checkpoint(kept, jax.jit(jax.vmap(lambda key: _begin(agent, key)))(keys), about)
     done, episodes = len(curve) // len(seeds), training.agent.episodes
     began, written = time.monotonic() - (curve[-1].seconds if curve else 0), time.monotonic()
     for number in range(done + 1, episodes + 1):
@@ -109,7 +159,7 @@ def _trained(
         for line in lines:
             listener(line)
         if time.monotonic() - written > EVERY:
-            checkpoint.write(kept, progress, about, curve)
+            write_checkpoint(kept, progress, about, curve)
             written = time.monotonic()
     return progress.best.actor, jax.vmap(agent.actor)(progress.agent), curve
 
@@ -149,7 +199,6 @@ def _lines(
     measured: NDArray[Any],
     judged: Mapping[str, Any],
 ) -> Iterator[records.TrainingLine]:
-    """Yield the TrainingLine of each seed."""
     intervals = number * training.environment.options.steps * training.links.flows
     for place, seed in enumerate(seeds):
         reward, utilisation, rtt, deviation = (round(float(value), 4) for value in measured[place])
@@ -179,7 +228,7 @@ def _file(
         return records.AdversaryFile(
             query=training.sections, seed=seed, threshold=environment.threshold, layers=stored, curve=curve
         )
-    names = {name: getattr(environment, name) for name in ("observe", "act", "reward", "history", "delay")}
+    names = {name: getattr(environment, name) for name in policies.TASK}
     file = records.PolicyFile(
         query=training.sections,
         seed=seed,
@@ -195,3 +244,91 @@ def _file(
 
 def _stored(layers: Iterable[tuple[Any, Any]]) -> list[records.LayerRecord]:
     return [records.LayerRecord(np.asarray(weights).tolist(), np.asarray(bias).tolist()) for weights, bias in layers]
+
+
+def sweep(
+    query: str | Path,
+    out: str | Path | None = None,
+    *,
+    seed: int = 0,
+    seeds: int = 1,
+    told: Callable[[int, records.TrainingLine], None] = lambda number, line: None,
+) -> Iterator[records.SweepLine]:
+    """Train once for each combination of the values in the section [sweep] of a file. This needs the extra `rl`.
+
+    `for line in cm.sweep("rates.toml"): print(line.values, line.held_out)` prints the rewards on held-out links.
+
+    Args:
+        query: The TOML file of a training, with a section [sweep] (docs/reference/learning.md#sweeps).
+        out: NAME.json: training k writes NAME-k.json. By default, NAME is the name of the query.
+        seed: The first seed of each training.
+        seeds: The number of seeds of each training.
+        told: A function that is called with the number of a training, from 1, and with each of its records.
+
+    Yields:
+        A record for each training.
+
+    Raises:
+        InputError: If a training of the sweep is wrong, or the extra is not installed.
+    """
+    file = policy_file(query, out, ".json")
+    for number, (values, training) in enumerate(_trainings(query), 1):
+
+        def listens(line: records.TrainingLine, number: int = number) -> None:
+            told(number, line)
+
+        own = file.with_name(f"{file.stem}-{number}{file.suffix}")
+        files = _train(training, range(seed, seed + seeds), own, listens)
+        yield _swept(training, values, files)
+
+
+def is_sweep(file: str | Path) -> bool:
+    return SECTION in load_toml(file)[0]
+
+
+def _trainings(file: str | Path) -> list[tuple[dict[str, Any], Training]]:
+    """Return each training of a sweep, with its own values by names such as `agent.gamma`."""
+    sections, text = load_toml(file)
+    lists = _lists(sections.pop(SECTION, None), file, text)
+    trainings = []
+    for values in product(*lists.values()):
+        chosen, own = dict(zip(lists, values, strict=True)), deepcopy(sections)
+        for name, value in chosen.items():
+            section, key = name.split(".")
+            own.setdefault(section, {})[key] = value
+        trainings.append((chosen, of_sections(own, text, file)))
+    return trainings
+
+
+def _lists(section: Any, file: str | Path, text: str) -> dict[str, list[Any]]:
+    lists = {}
+    for name, part in section.items() if isinstance(section, dict) else ():
+        if name not in KNOWN or not isinstance(part, dict):
+            raise InputError(f"unknown section [sweep.{shown(name)}]; {suggest(shown(name), KNOWN)}", str(file))
+        for key, values in part.items():
+            if not isinstance(values, list) or not values:
+                problem = f"{key} of the sweep is {shown(values)}; expected a list of values"
+                raise InputError(problem, str(file), line_of(text, key))
+            lists[f"{name}.{key}"] = values
+    count = prod(map(len, lists.values()))
+    if not lists or count > MOST_TRAININGS:
+        found = f"{counted(count, 'training')}" if lists else "no lists"
+        raise InputError(f"the section [sweep] has {found}; expected 1 to {MOST_TRAININGS} trainings", str(file))
+    return lists
+
+
+def _swept(training: Training, values: Mapping[str, Any], files: Sequence[Path]) -> records.SweepLine:
+    best = [_best(training, file) for file in files]
+    return records.SweepLine(
+        values=dict(values),
+        policies=[str(file) for file in files],
+        held_out=round(median(best), 4),
+        least=min(best),
+        most=max(best),
+    )
+
+
+def _best(training: Training, file: Path) -> float:
+    kind: type[Any] = records.AdversaryFile if training.attacks else records.PolicyFile
+    curve = records.read_record(read_text(file), kind, str(file)).curve
+    return max(line.held_out for line in curve if isinstance(line.held_out, float | int))

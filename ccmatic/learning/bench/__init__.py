@@ -3,8 +3,6 @@
 See docs/reference/bench.md.
 """
 
-from ccmatic.learning.bench.measure import measure, measure_all
-from ccmatic.learning.bench.players import Learner, player
-from ccmatic.learning.bench.suites import Benchmark, Suite, load
+from ccmatic.learning.bench.measure import Benchmark, Learner, Suite, bench, load, measure, player
 
-__all__ = ["Benchmark", "Learner", "Suite", "load", "measure", "measure_all", "player"]
+__all__ = ["Benchmark", "Learner", "Suite", "bench", "load", "measure", "player"]

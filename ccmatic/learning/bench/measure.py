@@ -1,6 +1,10 @@
-"""Play a benchmark: each player on the same held-out links, and its measures with confidence intervals."""
+"""Benchmarks: suites of held-out links from a TOML file, players, and their measures with confidence intervals.
 
-from collections.abc import Iterator, Sequence
+A player is a sender by name, a trained policy, an edge of an envelope, a guard, or a Learner.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from math import sqrt
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,11 +16,155 @@ from jax import Array
 from numpy.typing import NDArray
 
 from ccmatic import records
-from ccmatic.base import InputError, parse_json, read_text, require_folder, shown, write_text
+from ccmatic.base import (
+    InputError,
+    definitions,
+    load_toml,
+    located,
+    parse_json,
+    read_text,
+    require_folder,
+    shown,
+    suggest,
+    write_text,
+)
 from ccmatic.contracts import Links
-from ccmatic.learning.bench.players import Learner, player
-from ccmatic.learning.bench.suites import Benchmark, Suite
-from ccmatic.learning.envs import Environment, EnvironmentState, RolloutPolicy
+from ccmatic.deployment import policies
+from ccmatic.learning.envs import (
+    Environment,
+    EnvironmentState,
+    LinkOptions,
+    RolloutPolicy,
+    make_environment,
+    sender,
+    stateless,
+    trained,
+)
+
+#: The folder of shipped benchmarks.
+SHIPPED = "examples.bench"
+
+#: The keys of a benchmark's file.
+KEYS = ("name", "seed", "links", "baselines", "every", "suites")
+
+
+@dataclass(frozen=True)
+class Suite:
+    name: str
+    options: dict[str, Any]  #: the options of its links, which also make environments for training
+
+    @property
+    def link_options(self) -> LinkOptions:
+        return LinkOptions(**self.options)
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    name: str  #: the name of the benchmark, with its version
+    seed: int  #: the seed of the held-out links
+    links: int  #: the number of held-out links in each suite
+    baselines: tuple[str, ...]  #: the names of the baselines
+    suites: dict[str, Suite]
+
+    def suite(self, name: str) -> Suite:
+        if name not in self.suites:
+            raise InputError(f"unknown suite '{shown(name)}'; {suggest(name, self.suites)}")
+        return self.suites[name]
+
+
+def load(file: str | Path | None = None) -> Benchmark:
+    """Return the Benchmark of a TOML file or of a shipped name; None for the default."""
+    name = definitions.chosen(SHIPPED, "DEFAULT") if file is None else str(file)
+    path = Path(definitions.find_file([SHIPPED], name, ".toml"))
+    content, _ = load_toml(path)
+    with located(str(path)):
+        for key in content:
+            if key not in KEYS:
+                raise InputError(f"unknown key '{key}'; {suggest(key, KEYS)}")
+        for key, kind in (("name", str), ("seed", int), ("links", int), ("baselines", list), ("suites", dict)):
+            if type(content.get(key)) is not kind:
+                raise InputError(f"{key} is {content.get(key)!r}; expected a value of the type {kind.__name__}")
+        if content["links"] < 2 or content["seed"] < 0:
+            raise InputError("links is below 2, or seed below 0; expected at least 2 links, and a seed of at least 0")
+        suites = {
+            name: _suite(name, {**content.get("every", {}), **given}, path.parent)
+            for name, given in content["suites"].items()
+        }
+    baselines = tuple(map(str, content["baselines"]))
+    return Benchmark(content["name"], content["seed"], content["links"], baselines, suites)
+
+
+def _suite(name: str, given: dict[str, Any], folder: Path) -> Suite:
+    options = dict(given)
+    if "links" in options:
+        kinds = options["links"] if isinstance(options["links"], dict) else {options["links"]: 1}
+        options["links"] = {_in_folder(kind, folder): share for kind, share in kinds.items()}
+    known = [key for key, field in LinkOptions.__dataclass_fields__.items() if field.init and key != "flows"]
+    for key in options:
+        if key not in known:
+            raise InputError(f"unknown option '{key}' of the suite {name}; {suggest(key, known)}")
+    suite = Suite(name, options)
+    suite.link_options.mix  # noqa: B018  # reads the files
+    return suite
+
+
+def _in_folder(kind: str, folder: Path) -> str:
+    """Return a kind of links. The path of its file begins at the benchmark's folder."""
+    word, colon, file = kind.partition(":")
+    return f"{word}:{folder / file}" if colon else kind
+
+
+#: The action at each edge of an envelope.
+EDGES = {"low": -1.0, "high": 1.0}
+
+
+@dataclass(frozen=True)
+class Learner:
+    name: str  #: the name in the leaderboard
+    decide: Callable[[NDArray[Any]], NDArray[Any]]  #: from observations (n, size) to actions (n)
+    task: dict[str, Any] = field(default_factory=dict)  #: the options TASK of its environment
+
+    def environment(self, options: LinkOptions) -> Environment:
+        for name in self.task:
+            if name not in policies.TASK:
+                raise InputError(
+                    f"unknown option '{shown(name)}' in the task of {self.name}; {suggest(name, policies.TASK)}"
+                )
+        checked = make_environment(self.task)
+        return Environment(options, **{name: getattr(checked, name) for name in policies.TASK})
+
+
+def player(name: str, options: LinkOptions) -> tuple[Environment, RolloutPolicy]:
+    """Return the Environment of a player (docs/reference/bench.md), and its RolloutPolicy there."""
+    word, _, rest = name.partition(":")
+    if word == "policy":
+        return trained(policies.load(rest), options)
+    if word == "envelope":
+        return _edge(name, rest, options)
+    if word == "guard":
+        return _guard(name, rest, options)
+    environment = Environment(options, act=definitions.chosen("models.signals", "RATE"))
+    return environment, sender(name, environment)
+
+
+def _edge(name: str, rest: str, options: LinkOptions) -> tuple[Environment, RolloutPolicy]:
+    envelope, _, edge = rest.rpartition(":")
+    if edge not in EDGES:
+        raise InputError(f"cannot read the player '{name}'; expected envelope:NAME:low or envelope:NAME:high")
+    environment = Environment(options, act=f"envelope:{envelope}")
+    return environment, stateless(lambda observation: jnp.full(observation.shape[:2], EDGES[edge]))
+
+
+def _guard(name: str, rest: str, options: LinkOptions) -> tuple[Environment, RolloutPolicy]:
+    envelope, colon, inner = rest.partition(":")
+    if not colon:
+        raise InputError(f"cannot read the player '{name}'; expected guard:NAME:SENDER or guard:NAME:policy:FILE")
+    word, _, file = inner.partition(":")
+    if word == policies.GUARDED:
+        return trained(policies.load(file), options, envelope)
+    environment = Environment(options, act=definitions.chosen("models.signals", "RATE"), guard=envelope)
+    return environment, sender(inner, environment)
+
 
 #: The score is the used share of the link, minus QUEUED times the mean queueing delay in R_m (at most MOST_QUEUED),
 #: minus LOST times the lost share.
@@ -34,20 +182,32 @@ class Sums(NamedTuple):
     waited: Array
 
 
-def measure_all(
-    benchmark: Benchmark, players: Sequence[str | Learner], suites: Sequence[str], out: str | Path | None
+def bench(
+    players: Sequence[str | Learner] = (),
+    suites: Sequence[str] = (),
+    *,
+    file: str | Path | None = None,
+    out: str | Path | None = None,
 ) -> Iterator[records.BenchLine]:
-    """Yield the measures of players on suites, and add them to a leaderboard.
+    """Measure players on the held-out links of a benchmark (docs/reference/bench.md). This needs the extra `rl`.
+
+    `for line in cm.bench(["cubic"], ["constant"]): print(line.score)` prints the score of Cubic.
 
     Args:
-        benchmark: The Benchmark.
-        players: The players. An empty sequence stands for the baselines.
-        suites: The names of suites. An empty sequence stands for all suites.
-        out: The file of the leaderboard, with JSON Lines. None for no file.
+        players: The names of senders, `policy:FILE`, `envelope:NAME:low`, `guard:NAME:SENDER`, or Learners of any
+            library. Without players, the baselines of the benchmark.
+        suites: The names of the suites. By default, all suites.
+        file: The file of the benchmark. By default, ccmatic-bench-v1.
+        out: The file of a leaderboard, to which the lines are added.
+
+    Yields:
+        A line for each player and suite. A player that cannot play a suite, such as a sender with beliefs on a policer,
+        has no line there.
 
     Raises:
-        InputError: If there is no such suite or player, or the file is no leaderboard or cannot be written.
+        InputError: If there is no such suite or player, or the extra `rl` is not installed.
     """
+    benchmark = load(file)
     _entries(out)
     chosen = [benchmark.suite(name) for name in suites] or list(benchmark.suites.values())
     playing = players or benchmark.baselines
@@ -84,11 +244,7 @@ def _require_player(who: str | Learner, suites: Sequence[Suite]) -> None:
 
 
 def _entries(out: str | Path | None) -> str:
-    """Return the lines of a leaderboard, which need not exist yet.
-
-    Raises:
-        InputError: If the file has another line, or there is no folder for it.
-    """
+    """Return the checked lines of a leaderboard, which need not exist yet."""
     if out is None:
         return ""
     if not Path(out).exists():
@@ -102,16 +258,6 @@ def _entries(out: str | Path | None) -> str:
 
 
 def measure(benchmark: Benchmark, suite: Suite, who: str | Learner) -> records.BenchLine:
-    """Return the measures of a player on the held-out links of a suite.
-
-    Args:
-        benchmark: The Benchmark.
-        suite: One of its suites.
-        who: The name of a player, or a Learner.
-
-    Raises:
-        InputError: If there is no such player, it cannot play on these links, or an action is not finite.
-    """
     options = suite.link_options
     key = jax.random.fold_in(jax.random.key(benchmark.seed), list(benchmark.suites).index(suite.name))
     if isinstance(who, Learner):
@@ -127,7 +273,6 @@ def measure(benchmark: Benchmark, suite: Suite, who: str | Learner) -> records.B
 def _interval(
     environment: Environment, links: Links, state: EnvironmentState, sums: Sums, actions: Array
 ) -> tuple[EnvironmentState, Sums]:
-    """Play an interval."""
     state, _, _ = environment.step(links, state, actions)
     now = state.knowledge.now
     acked = now.acked[0]
@@ -165,11 +310,6 @@ def _stepwise(environment: Environment, learner: Learner, key: Array, n: int) ->
 
 
 def _actions(learner: Learner, observations: NDArray[Any]) -> NDArray[np.float32]:
-    """Return the actions (n, 1) of a learner for observations (n, size).
-
-    Raises:
-        InputError: If they are not n finite numbers.
-    """
     given, n = learner.decide(observations), len(observations)
     try:
         actions = np.asarray(given, np.float32)
@@ -195,11 +335,8 @@ def _line(benchmark: Benchmark, suite: Suite, name: str, links: Links, sums: Sum
     queued = np.where(acked > 0, np.maximum(waited / np.maximum(acked, 1) / least - 1, 0), 0)
     score = used - QUEUED * np.minimum(queued, MOST_QUEUED) - LOST * gone
     parts = {"score": score, "utilisation": used, "queue_rtt": queued, "loss": gone}
-    measured = {name: value for key, part in parts.items() for name, value in _with_interval(key, part)}
+    measured = {}
+    for key, part in parts.items():
+        measured[key] = round(float(part.mean()), 4)
+        measured[f"{key}_ci"] = round(CONFIDENCE * float(part.std(ddof=1)) / sqrt(len(part)), 4)
     return records.BenchLine(benchmark=benchmark.name, player=name, suite=suite.name, links=len(acked), **measured)
-
-
-def _with_interval(name: str, values: NDArray[Any]) -> Iterator[tuple[str, float]]:
-    """Yield the mean by name, and the half-width of its confidence interval."""
-    yield name, round(float(values.mean()), 4)
-    yield f"{name}_ci", round(CONFIDENCE * float(values.std(ddof=1)) / sqrt(len(values)), 4)

@@ -14,15 +14,13 @@ except ImportError as error:
     raise InputError(f"{error.name} is not installed; pip install 'ccmatic[rl]'") from None
 
 from ccmatic.learning.envs.backends import Fluid
-from ccmatic.learning.envs.environment import Environment, Learnable
-from ccmatic.learning.envs.functions import ActionFunction
+from ccmatic.learning.envs.environment import ActionFunction, Environment, Learnable
 from ccmatic.learning.envs.gym import LEARNED, LinkEnv, make_environment, spaces
 from ccmatic.learning.envs.links import LinkOptions
 from ccmatic.learning.envs.parallel import LinkParallelEnv
-from ccmatic.learning.envs.players import sender, trained
-from ccmatic.learning.envs.rollout import Episode, LawCheck, lawful, rollout
+from ccmatic.learning.envs.rollout import Episode, LawCheck, lawful, rollout, sender, trained
 from ccmatic.learning.envs.senders import remembering
-from ccmatic.learning.envs.state import EnvironmentState, RolloutPolicy, stateless
+from ccmatic.learning.envs.signals import EnvironmentState, RolloutPolicy, stateless
 from ccmatic.learning.envs.task import Task, TaskState
 from ccmatic.learning.envs.vector import LinkVectorEnv
 

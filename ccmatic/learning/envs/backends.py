@@ -1,7 +1,8 @@
-"""The back ends of an episode: the fluid simulator and the packet simulator. The emulator is in the module `emulated`.
+"""The back ends of an episode, and their players, which play episodes one after the other with arrays of NumPy.
 
-All back ends share one interface. The method `reset` returns Links, an EnvironmentState and an observation. The method
-`step` takes the Links, the EnvironmentState and an action.
+The fluid simulator and the packet simulator are here; the emulator and the simulator in C are in modules of their own.
+The method `reset` of a back end returns Links, an EnvironmentState and an observation. The method `step` takes the
+Links, the EnvironmentState and an action.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,20 +10,21 @@ from fractions import Fraction
 from functools import partial
 from math import ceil
 from random import Random
-from typing import Any, Generic
+from typing import Any, Generic, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from jax.typing import ArrayLike
+from numpy.typing import NDArray
 
 from ccmatic.base import InputError
 from ccmatic.contracts import Links
 from ccmatic.learning.envs import capacity
+from ccmatic.learning.envs.capacity import MBIT
 from ccmatic.learning.envs.environment import Environment, Learnable, State
-from ccmatic.learning.envs.signals import Interval
-from ccmatic.learning.envs.state import EnvironmentState
+from ccmatic.learning.envs.signals import EnvironmentState, Interval, Knowledge
 from ccmatic.networks.simulation import Path, Shares, Simulation
 
 #: The rates of a changing link are multiples of one base rate, up to this multiple. So a packet's service takes whole
@@ -43,16 +45,6 @@ class Fluid(SimulatorBackEnd, Generic[State]):
     """The links of an Environment in the compiled fluid simulator."""
 
     def __init__(self, environment: Learnable[State], n: int = 1, device: str | None = None) -> None:
-        """Compile the environment.
-
-        Args:
-            environment: The Environment, or another Learnable.
-            n: The number of links.
-            device: The device of JAX, such as `cpu` or `gpu`. None for JAX's default.
-
-        Raises:
-            InputError: If JAX has no such device.
-        """
         self.environment, self.n = environment, n
         self._given, self._device = device, find_device(device)
         self._reset = jax.jit(partial(environment.reset, n=n))
@@ -60,25 +52,19 @@ class Fluid(SimulatorBackEnd, Generic[State]):
         self._observe = jax.jit(environment.observation)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the arguments from which pickle makes the back end again."""
         return Fluid, (self.environment, self.n, self._given)
 
     def reset(self, seed: int | Sequence[int]) -> tuple[Links, State, Array]:
-        """Begin an episode.
+        """Begin an episode. With a seed for each link, a link does not depend on the number of other links.
 
-        Args:
-            seed: The seed of all random choices in the episode, or a seed for each link. With a seed for
-                each link, a link does not depend on the number of other links.
-
-        Returns:
-            The Links, the EnvironmentState, and the observation (n, f, size).
+        Return the Links, the EnvironmentState, and the observation (n, f, size).
         """
         key = jax.random.key(seed) if isinstance(seed, int) else _keys(np.asarray(seed, np.uint32))
         links, state = self._reset(key if self._device is None else jax.device_put(key, self._device))
         return links, state, self._observe(state)
 
     def step(self, links: Links, state: State, action: ArrayLike) -> tuple[State, Array, Array]:
-        """Play one interval, as Environment.step does. The caller must not use the given EnvironmentState again."""
+        """Play one interval. The caller must not use the given EnvironmentState again."""
         after: tuple[State, Array, Array] = self._step(links, state, jnp.asarray(action, jnp.float32))
         return after
 
@@ -87,11 +73,6 @@ _keys = jax.jit(jax.vmap(jax.random.key))
 
 
 def find_device(name: str | None) -> jax.Device | None:
-    """Return the device of JAX with this name, such as `cpu`; None for the default device.
-
-    Raises:
-        InputError: If JAX has no such device.
-    """
     try:
         return None if name is None else jax.devices(name)[0]
     except RuntimeError:
@@ -102,13 +83,9 @@ def find_device(name: str | None) -> jax.Device | None:
 class Packets(SimulatorBackEnd):
     """The back end that simulates one link packet by packet. This back end has the interface of `Fluid`.
 
-    Background flows have the same senders as in `Fluid`; they read measurements of packets. A step of the simulation is
-    a monitor interval. R_m and additional jitter delay packets behind the bottleneck. A constant link
-    rate is rounded to whole packets per interval. A changing link rate is rounded to multiples of a twelfth of the
+    A step of the simulation is a monitor interval. R_m and additional jitter delay packets behind the bottleneck. A
+    constant link rate is rounded to whole packets per interval, and a changing rate to multiples of a twelfth of the
     highest rate.
-
-    Raises:
-        InputError: If links are neither constant nor changing, or flows have an R_m each.
     """
 
     def __init__(self, environment: Environment) -> None:
@@ -126,11 +103,9 @@ class Packets(SimulatorBackEnd):
         self._observe, self._latest = jax.jit(environment.observation), jax.jit(environment.latest)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the arguments from which pickle makes the back end again, without a running episode."""
         return Packets, (self.environment,)
 
     def reset(self, seed: int) -> tuple[Links, EnvironmentState, Array]:
-        """Begin an episode, as Fluid.reset does with a seed for each link."""
         links, state = self._reset(_keys(np.array([seed], np.uint32)))
         self._random = np.random.default_rng(seed)
         self._begin(links, seed)
@@ -138,7 +113,6 @@ class Packets(SimulatorBackEnd):
         return links, state, self._observe(state)
 
     def step(self, links: Links, state: EnvironmentState, action: ArrayLike) -> tuple[EnvironmentState, Array, Array]:
-        """Play one interval, as Fluid.step does."""
         state = self._act(links, state, jnp.asarray(action, jnp.float32))
         before = jax.tree.map(np.asarray, self._latest(state))
         now = self._send(np.asarray(state.rate)[:, 0], int(state.interval), before)
@@ -190,8 +164,6 @@ class Packets(SimulatorBackEnd):
 
 
 class _Flow:
-    """The packets that a flow has sent so far, and its measurements."""
-
     def __init__(self) -> None:
         self._carry, self._unlucky, self._totals = 0.0, [0], (0, 0, 0)
 
@@ -209,12 +181,8 @@ class _Flow:
     ) -> Interval:
         """Return the flow's Interval, in numbers.
 
-        Args:
-            observed: The flow's simulation.Observation.
-            sent: The number of packets sent, and how many of them were lost at random.
-            packet: The bytes of a packet.
-            seconds: The length of an interval.
-            before: `rtt`, `rtt_end` and `out` of the previous Interval.
+        `sent` has the packets that were sent, and how many of them were lost at random. `before` has `rtt`, `rtt_end`
+        and `out` of the previous Interval.
         """
         count, unlucky = sent
         rtt, rtt_end, out = before
@@ -238,3 +206,132 @@ def _holding(rtt: float, held: float, pattern: str) -> "Callable[[Random, int, i
         return lambda now: now + least + (rng.randint(0, most) if most else 0)
 
     return make
+
+
+#: The measurements of an interval in `info`: the measure and the factor of each name.
+MEASURES = {"throughput_mbit": ("throughput", 1 / MBIT), "rtt_ms": ("rtt", 1000.0), "loss": ("loss_rate", 1.0)}
+
+
+class Outcome(NamedTuple):
+    """The outcome of an interval, or the beginning of an episode."""
+
+    observation: NDArray[np.float32]  #: the observations, an array (n, f, size)
+    reward: NDArray[Any]  #: the rewards, an array (n, f); zeros at the beginning
+    measures: dict[str, NDArray[Any]]  #: the measurements by name, arrays (n, f)
+    interval: int  #: the number of finished intervals
+
+
+class Player(Protocol):
+    """Plays the episodes of n links."""
+
+    @property
+    def is_kept(self) -> bool: ...
+
+    @property
+    def faults(self) -> list[str] | None: ...
+
+    def reset(self, seeds: Sequence[int]) -> Outcome:
+        """Begin an episode. Each link has its own seed, which determines all random choices of the link."""
+        ...
+
+    def step(self, actions: NDArray[np.float32]) -> Outcome:
+        """Play an interval. The actions are an array (n, f), and obey the rule of actions."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Played:
+    """The Player of a back end whose interface is that of Fluid: its methods pass Links and an EnvironmentState."""
+
+    def __init__(self, backend: Any) -> None:
+        self._backend = backend
+        self.links: Links
+        self._state: EnvironmentState
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether pickle keeps a running episode: only the back end `fluid` has a state of arrays."""
+        return isinstance(self._backend, Fluid)
+
+    @property
+    def faults(self) -> list[str] | None:
+        faults: list[str] | None = self._backend.faults
+        return faults
+
+    def reset(self, seeds: Sequence[int]) -> Outcome:
+        given = seeds if isinstance(self._backend, Fluid) else seeds[0]
+        self.links, self._state, observation = self._backend.reset(given)
+        return self._outcome(observation, np.zeros(observation.shape[:2], np.float32))
+
+    def step(self, actions: NDArray[np.float32]) -> Outcome:
+        self._state, observation, reward = self._backend.step(self.links, self._state, actions)
+        return self._outcome(observation, finite("reward", reward))
+
+    def close(self) -> None:
+        self._backend.close()
+
+    def _outcome(self, observation: Array, reward: NDArray[Any]) -> Outcome:
+        columns = zip(MEASURES, measured(self._state.knowledge), strict=True)
+        values = {name: np.asarray(value).T for name, value in columns}
+        return Outcome(finite("observation", observation), reward, values, int(self._state.interval))
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = {"_backend": self._backend}
+        if self.is_kept and hasattr(self, "links"):
+            kept["episode"] = jax.tree.map(np.asarray, jax.tree.leaves((self.links, self._state)))
+        return kept
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        self._backend = kept["_backend"]
+        if "episode" in kept:
+            # The classes of a model's state have no name that pickle could find, so the shapes come from a new reset.
+            begins = partial(self._backend.environment.reset, n=self._backend.n)
+            structure = jax.tree.structure(jax.eval_shape(begins, jax.random.key(0)))
+            self.links, self._state = jax.tree.unflatten(structure, kept["episode"])
+
+
+class Several:
+    is_kept = False
+
+    def __init__(self, players: Sequence[Player]) -> None:
+        self._players = list(players)
+
+    @property
+    def faults(self) -> list[str] | None:
+        faults = [player.faults for player in self._players]
+        known = [each for each in faults if each is not None]
+        return [fault for each in known for fault in each] if known else None
+
+    def reset(self, seeds: Sequence[int]) -> Outcome:
+        return _together([player.reset([seed]) for player, seed in zip(self._players, seeds, strict=True)])
+
+    def step(self, actions: NDArray[np.float32]) -> Outcome:
+        return _together([player.step(action[None]) for player, action in zip(self._players, actions, strict=True)])
+
+    def close(self) -> None:
+        for player in self._players:
+            player.close()
+
+
+def _together(outcomes: Sequence[Outcome]) -> Outcome:
+    measures = {name: np.concatenate([each.measures[name] for each in outcomes]) for name in outcomes[0].measures}
+    observations, rewards = (np.concatenate(parts) for parts in zip(*(each[:2] for each in outcomes), strict=True))
+    return Outcome(observations, rewards, measures, min(each.interval for each in outcomes))
+
+
+@jax.jit
+def measured(knowledge: Knowledge) -> tuple[Array, ...]:
+    """Return the MEASURES of an interval, as arrays (f, n)."""
+    values = (
+        getattr(knowledge.now, name) if name in Interval._fields else knowledge.measure(name)
+        for name, _ in MEASURES.values()
+    )
+    return tuple(value * factor for value, (_, factor) in zip(values, MEASURES.values(), strict=True))
+
+
+def finite(name: str, given: Any) -> NDArray[Any]:
+    numbers: NDArray[Any] = np.asarray(given)
+    if not np.isfinite(numbers).all():
+        raise InputError(f"the {name} is {numbers[~np.isfinite(numbers)][0]}; expected finite numbers")
+    return numbers

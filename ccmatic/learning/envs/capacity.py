@@ -21,13 +21,9 @@ class Constant:
     """A link with one rate for the whole episode."""
 
     def rates(self, options: "LinkOptions", rate: Array, slot: Array, luck: Array) -> Array:
-        """Return the rate in each slot, in bytes per second, as an array (T, n).
+        """Return the rate in each slot, in bytes per second, (T, n).
 
-        Args:
-            options: The LinkOptions.
-            rate: The drawn rate of each link, an array (n).
-            slot: The length of a slot in seconds, an array (n).
-            luck: Random numbers from 0 to 1, an array (T, n).
+        The drawn rate of each link is (n), the length of a slot in seconds (n), and random numbers from 0 to 1 (T, n).
         """
         return jnp.broadcast_to(rate, luck.shape)
 
@@ -43,7 +39,6 @@ class Changing:
     period: float
 
     def rates(self, options: "LinkOptions", rate: Array, slot: Array, luck: Array) -> Array:
-        """Return the rate in each slot, as Constant.rates does."""
         turn = jnp.floor(jnp.arange(len(luck))[:, None] * slot / self.period).astype(jnp.int32)
         return jnp.where(turn == 0, rate, options.rate.at(jnp.take_along_axis(luck, turn, axis=0)) * MBIT)
 
@@ -51,13 +46,8 @@ class Changing:
 def smoothed(rate: Array, changes: Array, wanted: Array, budget: float) -> tuple[Array, Array]:
     """Return the next rate and the latest absolute changes under a smoothness budget (CCLab's Eq. 8).
 
-    The next rate is the rate nearest to `wanted` that keeps the mean of the latest absolute changes within the budget.
-
-    Args:
-        rate: The last rate, an array (n).
-        changes: The latest absolute changes, an array (window, n), the latest change first.
-        wanted: The requested rate, an array (n).
-        budget: The budget of the mean absolute change.
+    The next rate is the rate nearest to `wanted` that keeps the mean of the latest absolute changes, (window, n) with
+    the latest change first, within the budget.
     """
     room = jnp.maximum(0, len(changes) * budget - jnp.sum(changes[:-1], axis=0))
     after = jnp.clip(wanted, rate - room, rate + room)
@@ -76,7 +66,6 @@ class Smooth:
     window: int
 
     def rates(self, options: "LinkOptions", rate: Array, slot: Array, luck: Array) -> Array:
-        """Return the rate in each slot, as Constant.rates does."""
         low, high = (end * MBIT for end in options.rate.ends)
 
         def step(carry: tuple[Array, Array], luck: Array) -> tuple[tuple[Array, Array], Array]:
@@ -100,7 +89,6 @@ class Mahimahi:
     opportunities: Opportunities
 
     def rates(self, options: "LinkOptions", rate: Array, slot: Array, luck: Array) -> Array:
-        """Return the rate in each slot, as Constant.rates does."""
         trace = self.opportunities
         by = jnp.array([trace.by(ms) for ms in range(trace.period + 1)], jnp.float32)
         ends = luck[0] * trace.period + jnp.arange(len(luck) + 1)[:, None] * slot * 1000
@@ -126,17 +114,12 @@ class ExportedLink:
     schedule: Schedule = field(compare=False)
 
     def rates(self, options: "LinkOptions", rate: Array, slot: Array, luck: Array) -> Array:
-        """Return the rate in each slot, as Constant.rates does."""
         return jnp.broadcast_to(self.tables(len(luck), options.per_rtt)[0][:, None] / slot, luck.shape)
 
     def tables(self, slots: int, per_rtt: int) -> list[NDArray[np.int32]]:
         """Return the bytes admitted and the bytes released in each slot, as two arrays (T) of whole numbers.
 
         Bytes that the schedule admits at time 0 belong to the first slot.
-
-        Args:
-            slots: The number of slots T.
-            per_rtt: The number of slots in R_m.
         """
         times, *curves = np.array(self.schedule.points, float).T
         ends = np.arange(1, slots + 1) * (self.schedule.step / per_rtt)
@@ -153,17 +136,7 @@ OF_FILES = {"mahimahi": Mahimahi, "schedule": ExportedLink}
 
 
 def kind(name: str, period: float, budget: float, window: int) -> Kind:
-    """Return the kind of link with this name, or the kind that KIND:FILE describes.
-
-    Args:
-        name: One of KINDS, or KIND:FILE, where KIND is a key of OF_FILES.
-        period: The seconds between changes of the rate; see Changing.
-        budget: The smoothness budget in Mbit/s; see Smooth.
-        window: The number of slots for the mean change; see Smooth.
-
-    Raises:
-        InputError: If there is no such kind, or its file cannot be read.
-    """
+    """Return the kind of link with this name, one of KINDS or KIND:FILE."""
     word, colon, file = name.partition(":")
     if word in OF_FILES:
         if not file:

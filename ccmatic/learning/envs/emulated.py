@@ -25,8 +25,7 @@ from ccmatic.deployment import emulation, exporting, policies
 from ccmatic.deployment.emulation import MTU, SECOND, Commands, FlowRequest, Link, started
 from ccmatic.learning.envs.environment import Environment
 from ccmatic.learning.envs.links import LinkOptions
-from ccmatic.learning.envs.signals import Interval
-from ccmatic.learning.envs.state import EnvironmentState
+from ccmatic.learning.envs.signals import EnvironmentState, Interval
 from ccmatic.worlds.runtime import build_udp
 
 #: Two times in seconds: the longest wait for a silent sender, and the time for which the link remains after an episode.
@@ -39,12 +38,6 @@ class EmulatorBackEnd:
     Intervals follow the clock. While an agent computes, the sender keeps its last rate. If the agent takes longer than
     an interval, its next observation covers all the time that has passed. An episode ends after its duration,
     regardless of the number of steps.
-
-    Attributes:
-        faults: The reasons why the last episode is invalid, as in `ccmatic emulate`. None while the episode lasts.
-
-    Raises:
-        InputError: If this machine or user cannot emulate, or the emulator has no such links.
     """
 
     def __init__(self, environment: Environment) -> None:
@@ -60,11 +53,10 @@ class EmulatorBackEnd:
         weakref.finalize(self, self._stack.close)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the arguments from which pickle makes the back end again, without a running episode."""
         return EmulatorBackEnd, (self.environment,)
 
     def reset(self, seed: int) -> tuple[Links, EnvironmentState, Array]:
-        """Begin an episode, as Fluid.reset does with a seed for each link. No packet is sent before the first step."""
+        """Begin an episode. No packet is sent before the first step."""
         self.close()
         links, state = self._reset(jax.random.key(np.array(seed, np.uint32))[None])
         state = state._replace(queues=None)
@@ -73,11 +65,6 @@ class EmulatorBackEnd:
         return links, state, self._observe(state)
 
     def step(self, links: Links, state: EnvironmentState, action: ArrayLike) -> tuple[EnvironmentState, Array, Array]:
-        """Play one interval, as Fluid.step does.
-
-        Raises:
-            InputError: If a process failed.
-        """
         state = self._act(links, state, np.asarray(action, np.float32))
         if self._run is None:
             self._begin(links)
@@ -92,7 +79,6 @@ class EmulatorBackEnd:
         return state, self._observe(state), reward
 
     def close(self) -> None:
-        """End the running episode."""
         self._stack.close()
         self._run = None
 
@@ -121,7 +107,6 @@ def _check(options: LinkOptions) -> None:
 
 
 def _link(options: LinkOptions, links: Links, seed: int) -> Link:
-    """Return the Link for the emulator."""
     slot = float(links.slot[0])
     bits = np.round(np.asarray(links.capacity)[:, 0] * 8 / slot).astype(int)
     changes = np.flatnonzero(np.diff(bits, prepend=-1))
@@ -147,7 +132,6 @@ class CommandedFlow:
 
     @contextmanager
     def prepare(self, context: Any) -> Iterator[Commands]:
-        """Build the sender and yield its Commands, as ccmatic.deployment.emulation.flows describes."""
         folder = context.folder / "learner"
         exporting.write(policies.commanded(), "udp", folder)
         sender, receiver = build_udp(folder)
@@ -170,16 +154,8 @@ class CommandedFlow:
     def heard(self, run: Any, before: Interval) -> tuple[int, Interval]:
         """Wait for the sender's next report.
 
-        Args:
-            run: The emulation.Running in which the flow sends.
-            before: The Interval before the report.
-
-        Returns:
-            The number of intervals that have ended since the last report (at least one), and one Interval that combines
-            them.
-
-        Raises:
-            InputError: If the sender reports nothing for too long.
+        Return the number of intervals that have ended since the last one (at least one), and an Interval that combines
+        them.
         """
         count, end = max(1, len(self._rows)), time.monotonic() + PATIENCE
         while len(self._rows) <= count:

@@ -1,12 +1,15 @@
 """The environment as pure functions of arrays, for training loops that JAX compiles.
 
-The other interfaces build on these functions.
+The other interfaces build on these functions. Formulas may be functions of Python instead of names and files. JAX
+compiles these functions, so they consist of operations on arrays. They have no registers, and no export: a formula in
+a file has both.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
 from types import ModuleType
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -17,51 +20,105 @@ from ccmatic.base import InputError, definitions, shown
 from ccmatic.contracts import MANY, Links, SlotOutcome, load_fluid
 from ccmatic.controllers import Controller, shipped_beliefs, signal
 from ccmatic.deployment import policies
-from ccmatic.learning.envs import functions, signals
+from ccmatic.learning.envs import signals
 from ccmatic.learning.envs.links import LinkOptions, Ranges
 from ccmatic.learning.envs.senders import sender_of_rates, window
-from ccmatic.learning.envs.state import BackgroundState, EnvironmentState, RolloutPolicy
+from ccmatic.learning.envs.signals import BackgroundState, EnvironmentState, RolloutPolicy
+from ccmatic.learning.envs.spread import spread
 from ccmatic.worlds.arrays import rates
+
+#: A function of a signals.Knowledge.
+Function: TypeAlias = Callable[[signals.Knowledge], Array]
+
+#: The numbers of flows and links in the check of a function. They differ, so that no axis is mistaken for another.
+FLOWS, LINKS = 2, 3
+
+
+@dataclass(frozen=True)
+class ActionFunction:
+    """A formula of actions, as a function of Python."""
+
+    #: from a Knowledge and the last rates (bytes/s) to the next rates, all (f, n)
+    rate: Callable[[signals.Knowledge, Array], Array]
+    bounds: tuple[float, float]  #: the smallest and the largest action
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.bounds, list | tuple) or len(self.bounds) != 2:
+            raise InputError(f"the bounds of actions are {shown(self.bounds)}; expected two numbers")
+        low, high = (spread(end, "a bound of actions", least=-float("inf")).ends[0] for end in self.bounds)
+        if not low < high:
+            raise InputError(f"the bounds of actions are {low:g} and {high:g}; expected ascending numbers")
+        if not callable(self.rate):
+            raise InputError(f"the rate of an action is {shown(self.rate)}; expected a function")
+        object.__setattr__(self, "bounds", (low, high))
+
+
+def observed(function: Function) -> int:
+    """Return the number of elements in a vector of an observation, (f, n, elements)."""
+    shape = _shape(function, "observe")
+    if len(shape) != 3 or shape[:2] != (FLOWS, LINKS) or not shape[2]:
+        raise InputError(f"observe {_named(function)} returns {_text(shape)}; expected (flows, links, numbers)")
+    return int(shape[2])
+
+
+def check_reward(function: Function) -> None:
+    _check(function, "reward", _shape(function, "reward"))
+
+
+def check_action(action: ActionFunction) -> None:
+    rate = jnp.ones((FLOWS, LINKS))
+    _check(action.rate, "act", _shape(lambda knowledge: action.rate(knowledge, rate), "act"))
+
+
+def _check(function: Callable[..., Any], kind: str, shape: tuple[int, ...]) -> None:
+    if shape != (FLOWS, LINKS):
+        raise InputError(f"{kind} {_named(function)} returns {_text(shape)}; expected (flows, links)")
+
+
+def _shape(function: Function, kind: str) -> tuple[int, ...]:
+    """Return the shape of the array that a function returns for a Knowledge of FLOWS flows and LINKS links."""
+    ones = jnp.ones((FLOWS, LINKS))
+    knowledge = signals.first(ones, ones, jnp.int32(1500), signal.shared_memory(), capacity=ones)
+    try:
+        result = jax.eval_shape(function, knowledge)
+    except Exception as error:  # the function is the user's, so it may raise anything
+        raise InputError(f"{kind} fails: {type(error).__name__}: {shown(str(error).splitlines()[0])}") from None
+    if not hasattr(result, "shape") or not jnp.issubdtype(result.dtype, jnp.number):
+        raise InputError(f"{kind} {_named(function)} returns {shown(result)}; expected an array of numbers")
+    return tuple(result.shape)
+
+
+def _named(function: object) -> str:
+    return shown(getattr(function, "__name__", type(function).__name__))
+
+
+def _text(shape: tuple[int, ...]) -> str:
+    names = {FLOWS: "flows", LINKS: "links"}
+    return f"the shape ({', '.join(names.get(size, str(size)) for size in shape)})"
+
 
 State = TypeVar("State")
 
 
 class Learnable(Protocol[State]):
-    """The interface that `Fluid` can play: an Environment, or for example an attack on a sender.
-
-    The type parameter State is the type of an episode's state.
-    """
+    """What `Fluid` can play: an Environment, or an attack on a sender. State is the type of the state of an episode."""
 
     @property
-    def options(self) -> LinkOptions:
-        """The LinkOptions of the links."""
-        ...
+    def options(self) -> LinkOptions: ...
 
     @property
-    def bounds(self) -> tuple[float, float]:
-        """The smallest and the largest action."""
-        ...
+    def bounds(self) -> tuple[float, float]: ...
 
     @property
-    def size(self) -> int:
-        """The number of elements in one flow's observation."""
-        ...
+    def size(self) -> int: ...
 
-    def reset(self, key: Array, n: int) -> tuple[Links, State]:
-        """Begin an episode, as Environment.reset does."""
-        ...
+    def reset(self, key: Array, n: int) -> tuple[Links, State]: ...
 
-    def observation(self, state: State) -> Array:
-        """Return the observation, as Environment.observation does."""
-        ...
+    def observation(self, state: State) -> Array: ...
 
-    def step(self, links: Links, state: State, action: Array) -> tuple[State, Array, Array]:
-        """Play one interval, as Environment.step does."""
-        ...
+    def step(self, links: Links, state: State, action: Array) -> tuple[State, Array, Array]: ...
 
-    def totals(self, links: Links, state: State) -> tuple[Array, Array, Array]:
-        """Return totals, as Environment.totals does."""
-        ...
+    def totals(self, links: Links, state: State) -> tuple[Array, Array, Array]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,9 +145,9 @@ class Environment:
     """
 
     options: LinkOptions
-    observe: str | functions.Function = definitions.chosen("models.signals", "DEFAULT")
-    act: str | functions.ActionFunction = definitions.chosen("models.signals", "DEFAULT")
-    reward: str | functions.Function = definitions.chosen("models.signals", "DEFAULT")
+    observe: str | Function = definitions.chosen("models.signals", "DEFAULT")
+    act: str | ActionFunction = definitions.chosen("models.signals", "DEFAULT")
+    reward: str | Function = definitions.chosen("models.signals", "DEFAULT")
     history: int = 10
     delay: int = 0
     choices: tuple[float, ...] = ()
@@ -98,11 +155,11 @@ class Environment:
 
     def __post_init__(self) -> None:
         if callable(self.reward):
-            functions.check_reward(self.reward)
+            check_reward(self.reward)
         if callable(self.act):
             raise InputError(f"act is {shown(self.act)}; expected a name, a file, or an ActionFunction with its bounds")
-        if isinstance(self.act, functions.ActionFunction):
-            functions.check_action(self.act)
+        if isinstance(self.act, ActionFunction):
+            check_action(self.act)
         for formula in self.formulas:
             object.__setattr__(self, formula.kind, formula.name)
         self.features  # noqa: B018  # checks a function of observations
@@ -123,16 +180,20 @@ class Environment:
         given: dict[str, Any] = {"observe": self.observe, "reward": self.reward}
         if not self.envelope:
             given["act"] = self.act
-        names = {kind: each for kind, each in given.items() if not _is_function(each)}
-        return tuple(signal.load(kind, name) for kind, name in names.items())
+        named = {k: v for k, v in given.items() if not (callable(v) or isinstance(v, ActionFunction))}
+        return tuple(signal.load(kind, name) for kind, name in named.items())
 
     def formula(self, kind: str) -> signal.Signal | None:
-        """Return the Signal for `observe`, `reward` or `act`; None if no formula defines it."""
         return next((formula for formula in self.formulas if formula.kind == kind), None)
 
     @property
+    def lag(self) -> int:
+        """The number of intervals in R_m, until a sender observes the effect of an action."""
+        return int(1 / self.options.interval)
+
+    @property
     def warning(self) -> str | None:
-        """The measured exploit of the reward, as a sentence; None without one."""
+        """The measured exploit of the reward, as a sentence."""
         reward = self.formula("reward")
         return f"reward '{reward.name}': {reward.warning}" if reward and reward.warning else None
 
@@ -148,12 +209,10 @@ class Environment:
 
     @cached_property
     def features(self) -> int:
-        """The number of elements in one vector of the history."""
-        return functions.observed(self.observe) if callable(self.observe) else self._formula("observe").size
+        return observed(self.observe) if callable(self.observe) else self._formula("observe").size
 
     @property
     def believes(self) -> bool:
-        """Whether the senders form beliefs."""
         return self.limits is not None or not shipped_beliefs().keys().isdisjoint(self._inputs)
 
     @property
@@ -168,7 +227,7 @@ class Environment:
     @cached_property
     def envelope(self) -> Controller | None:
         """The controller from whose range of rates an action chooses; None if there is no such controller."""
-        return None if isinstance(self.act, functions.ActionFunction) else policies.envelope(self.act)
+        return None if isinstance(self.act, ActionFunction) else policies.envelope(self.act)
 
     @cached_property
     def limits(self) -> Controller | None:
@@ -177,12 +236,10 @@ class Environment:
 
     @cached_property
     def background(self) -> tuple[RolloutPolicy, ...]:
-        """The RolloutPolicy of each background flow."""
         return tuple(sender_of_rates(name, self.options) for name in self.options.beside)
 
     @cached_property
     def link(self) -> ModuleType:
-        """The module fluid.py of the model that describes the behaviour of the links."""
         return load_fluid(self.options.network)
 
     @property
@@ -192,26 +249,21 @@ class Environment:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The smallest and the largest action."""
         if self.envelope:
             return -1.0, 1.0
-        if isinstance(self.act, functions.ActionFunction):
+        if isinstance(self.act, ActionFunction):
             return self.act.bounds
         bounds = self._formula("act").bounds
         assert bounds is not None  # Every formula of actions has bounds.
         return bounds
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the arguments from which pickle makes the environment again."""
         return Environment, tuple(getattr(self, part.name) for part in fields(self))
 
     def reset(self, key: Array, n: int, ranges: Ranges | None = None) -> tuple[Links, EnvironmentState]:
-        """Draw links, and return the links with their first EnvironmentState.
+        """Draw n links, and return them with their first EnvironmentState.
 
-        Args:
-            key: The key of jax.random for all random choices, or an array (n) with a key for each link.
-            n: The number of links.
-            ranges: Ranges from which to draw the links, as in LinkOptions.draw. They may be traced.
+        The key may be an array (n) with a key for each link. The ranges, as in LinkOptions.draw, may be traced.
         """
         links, rate = self.options.draw(key, n, ranges)
         key = key if key.ndim == 0 else key[0]
@@ -237,35 +289,24 @@ class Environment:
         return links.of_flows(0, self.options.flows)
 
     def _beside(self, links: Links, place: int) -> Links:
-        """Return the Links of a background flow."""
         return links.of_flows(self.options.flows + place, self.options.flows + place + 1)
 
     def _first(self, links: Links, place: int) -> BackgroundState:
-        """Return the first BackgroundState of a background flow."""
         own = self._beside(links, place)
         knowledge = signals.first(self.seconds(own), own.rtt * own.slot, links.packet, signal.shared_memory())
         return BackgroundState(self.background[place].begin(own), knowledge)
 
     def seconds(self, links: Links) -> Array:
-        """Return the length of an interval in seconds, for each flow of the links: an array of the shape of R_m."""
+        """Return the length of an interval in seconds, of the shape of R_m."""
         return jnp.broadcast_to(links.slot * self.options.slots, links.rtt.shape)
 
     def observation(self, state: EnvironmentState) -> Array:
-        """Return the observation of an EnvironmentState, as an array (n, f, size)."""
+        """Return the observation (n, f, size)."""
         vectors = state.history[:, :, : self.history]
         return vectors.reshape(*vectors.shape[:2], self.size)
 
     def step(self, links: Links, state: EnvironmentState, action: Array) -> tuple[EnvironmentState, Array, Array]:
-        """Play one interval.
-
-        Args:
-            links: The Links.
-            state: The current EnvironmentState.
-            action: The actions, an array (n, f).
-
-        Returns:
-            The next EnvironmentState, the observation (n, f, size), and the reward (n, f).
-        """
+        """Play one interval with actions (n, f). Return the state, observations (n, f, size) and rewards (n, f)."""
         return self.watched(links, state, action)[:3]
 
     def watched(
@@ -278,12 +319,7 @@ class Environment:
         return state, self.observation(state), reward, outcomes
 
     def totals(self, links: Links, state: EnvironmentState) -> tuple[Array, Array, Array]:
-        """Return three totals of the last interval over all flows and links.
-
-        Returns:
-            The acknowledged bytes, the bytes that the links could serve, and the sum of the RTTs of all acknowledged
-            bytes, in seconds.
-        """
+        """Return the acknowledged bytes of an interval, those that links could serve, and bytes times RTT in s."""
         slots = self.options.slots
         served = jax.lax.dynamic_slice_in_dim(links.capacity, (state.interval - 1) * slots, slots)
         now = state.knowledge.now
@@ -318,7 +354,7 @@ class Environment:
 
     def _wanted(self, knowledge: signals.Knowledge, rate: Array) -> Array:
         """Return the rates (f, n) by the formula of actions, given the last rates."""
-        if isinstance(self.act, functions.ActionFunction):
+        if isinstance(self.act, ActionFunction):
             return jnp.nan_to_num(self.act.rate(knowledge, rate))
         return knowledge.value(self._formula("act").term, rate=rate)
 
@@ -328,7 +364,6 @@ class Environment:
         return jnp.clip(rate, links.packet / (links.slot * self.options.slots), most / links.slot)
 
     def _sender_acts(self, links: Links, state: EnvironmentState, place: int) -> tuple[BackgroundState, Array]:
-        """Return the BackgroundState of a background flow after its decision, and its rate (1, n)."""
         memory, knowledge = state.background[place]
         own = self._beside(links, place)
         number = self.options.flows + place
@@ -337,11 +372,9 @@ class Environment:
         return BackgroundState(memory, knowledge), jnp.where(rate.T > 0, self._limited(links, rate.T), 0)
 
     def send(self, links: Links, state: EnvironmentState) -> tuple[Any, signals.Interval, SlotOutcome]:
-        """Let the senders send for an interval at the rates of an EnvironmentState.
+        """Let the senders send for an interval at the rates of a state.
 
-        Returns:
-            The queues after the interval, the measured signals.Interval of all flows, and the SlotOutcome of each slot,
-            with slots as the first axis.
+        Return the queues after it, the measured Interval of all flows, and the SlotOutcome of each slot (first axis).
         """
         before, slots = self.latest(state), self.options.slots
         queues, end, outcomes = state.queues, before.rtt_end, []
@@ -366,18 +399,12 @@ class Environment:
         return queues, now, every
 
     def latest(self, state: EnvironmentState) -> signals.Interval:
-        """Return the latest Interval of all flows, as arrays (f + background flows, n)."""
         rows = [state.knowledge.now, *(flow.knowledge.now for flow in state.background)]
         together: signals.Interval = jax.tree.map(lambda *each: jnp.concatenate(each), *rows)
         return together
 
     def learn(self, state: EnvironmentState, now: signals.Interval) -> tuple[EnvironmentState, Array]:
-        """Return the EnvironmentState after an interval, and the reward (n, f).
-
-        Args:
-            state: The EnvironmentState during the interval, except that its queues are those after the interval.
-            now: The measured Interval of all flows.
-        """
+        """Return the state after an interval, and rewards (n, f). The given state has the queues after it."""
         flows = self.options.flows
 
         def of(first: int, end: int) -> signals.Interval:
@@ -410,14 +437,10 @@ class Environment:
         return state._replace(knowledge=knowledge, history=history, wrong=wrong)
 
     def _outcome(self, knowledge: signals.Knowledge) -> tuple[Array, Array]:
-        """Return the reward (f, n) for a Knowledge, and the latest vector of observations (n, f, 1, features)."""
+        """Return the reward (f, n), and the latest vector of observations (n, f, 1, features)."""
         reward = self.reward(knowledge) if callable(self.reward) else knowledge.value(self._formula("reward").term)
         if callable(self.observe):
             vector = self.observe(knowledge)
         else:
             vector = knowledge.value(self._formula("observe").term, reward=reward)
         return reward, jnp.swapaxes(vector, 0, 1)[:, :, None]
-
-
-def _is_function(formula: object) -> bool:
-    return callable(formula) or isinstance(formula, functions.ActionFunction)

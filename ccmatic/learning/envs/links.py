@@ -152,23 +152,13 @@ class LinkOptions:
             self.require_drop_tail("with schedules")
 
     def require_drop_tail(self, what: str, marks: bool = False) -> None:
-        """Raise InputError if the links have a model other than the default.
-
-        Args:
-            what: The use of the links, for the message.
-            marks: Whether this use also has links that mark bytes.
-        """
+        """Raise InputError if the links have another model. `marks` also allows links that mark bytes."""
         expected = definitions.chosen("models", "EMULATED")
         if self.model != expected and not (marks and self.marks):
             raise InputError(f"links of {shown(self.model)} {what}; expected links of {expected}")
 
     @cached_property
     def network(self) -> Model:
-        """The network model.
-
-        Raises:
-            InputError: If the model does not exist, has parameters, or has no fluid.py of its own.
-        """
         model: Model = load_definition("models", "MODEL", self.model)
         if ":" in self.model or not _has_fluid(model):
             fluids = [each.name for each in definitions.every("models", "MODEL") if _has_fluid(each)]
@@ -177,26 +167,19 @@ class LinkOptions:
 
     @property
     def marks(self) -> bool:
-        """Whether the links mark bytes."""
         return self.network.threshold is not None
 
     @cached_property
     def mix(self) -> dict[Kind, float]:
-        """The kinds of links, with their ratios.
-
-        Raises:
-            InputError: If a kind is unknown or its file cannot be read, or the ratios do not sum up to 1.
-        """
+        """The kinds of links, with their ratios."""
         return _mix(self)
 
     @cached_property
     def is_lossy(self) -> bool:
-        """Whether links may lose packets at random."""
         return bool(self.loss.ends[1])
 
     @cached_property
     def is_shaky(self) -> bool:
-        """Whether links may have jitter."""
         return bool(self.jitter.ends[1])
 
     @property
@@ -211,7 +194,6 @@ class LinkOptions:
 
     @property
     def slots(self) -> int:
-        """The number of slots in a monitor interval."""
         return int(self.interval.numerator)
 
     @cached_property
@@ -261,19 +243,12 @@ class LinkOptions:
         return ceil(drains) + self.longest_jitter + 2
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the arguments from which pickle makes the options again."""
         return LinkOptions, tuple(getattr(self, part.name) for part in fields(self))
 
     def within(self, ranges: Ranges) -> "LinkOptions":
-        """Return these options with other ranges for some quantities. The ends of the ranges may be traced arrays.
+        """Return these options with other ranges, (low, high), for some quantities of RANGED.
 
-        Args:
-            ranges: (low, high) for the names of quantities, of RANGED. They have to be within the option's range,
-                because array sizes depend on this range. Traced ends are clipped to it.
-
-        Raises:
-            InputError: If there is no such quantity, or its range is no pair of numbers within the option's range. The
-                ends of a traced range are not compared.
+        A range has to be within the option's range, because array sizes depend on that. Traced ends are clipped to it.
         """
         changed = copy(self)
         for name in ("is_lossy", "is_shaky"):
@@ -293,15 +268,9 @@ class LinkOptions:
         return changed
 
     def draw(self, key: Array, links: int, ranges: Ranges | None = None) -> tuple[Links, Array]:
-        """Draw links.
+        """Draw n links with one key, or with an array (n) of keys.
 
-        Args:
-            key: The key of jax.random for the draw, or an array (n) with a key for each link.
-            links: The number n of links to draw.
-            ranges: Other ranges for some quantities; see `within`.
-
-        Returns:
-            The Links, and the first rates of their senders in bytes per second, an array (f, n).
+        Return the Links, and the first rates of their senders in bytes per second, (f, n).
         """
         if type(links) is not int or links < 1:
             raise InputError(f"{links!r} links; expected a whole number, at least 1")
@@ -317,7 +286,6 @@ class LinkOptions:
         return drawn
 
     def _draw(self, key: Array, links: int) -> tuple[Links, Array]:
-        """Draw links with one key for all."""
         total, shape = self.steps * self.slots, (self.all_flows, links)
         once, often = jax.random.split(key)
         luck = dict(zip(_DRAWN, jax.random.uniform(once, (len(_DRAWN), *shape)), strict=True))
@@ -360,7 +328,6 @@ class LinkOptions:
         return self._with_schedules(drawn, which), self.first.at(luck["first"]) * mean / self.all_flows
 
     def _threshold(self, key: Array, buffer: Array) -> Array | None:
-        """Return the thresholds of marks in bytes, (n); None if the links mark no bytes."""
         if self.threshold is None:
             return None
         return jnp.floor(self.threshold.at(jax.random.uniform(key, buffer.shape)) * buffer).astype(jnp.int32)
@@ -370,13 +337,9 @@ class LinkOptions:
         others = jnp.arange(self.all_flows)[:, None] > 0
         start = jnp.where(others, self.starts.at(luck["starts"]) / slot, 0)
         stop = start + self.lasts.at(luck["lasts"]) / slot if self.lasts else jnp.full_like(start, total)
-        return {
-            "start": start.astype(jnp.int32),
-            "stop": jnp.where(others, stop, total).astype(jnp.int32),
-        }
+        return {"start": start.astype(jnp.int32), "stop": jnp.where(others, stop, total).astype(jnp.int32)}
 
     def _with_schedules(self, links: Links, which: Array) -> Links:
-        """Return the links. Each link that follows an exported schedule gets the values of the schedule."""
         for number, kind in enumerate(self.mix):
             if not isinstance(kind, ExportedLink):
                 continue
@@ -407,7 +370,6 @@ def _has_fluid(model: Model) -> bool:
 
 
 def _names(given: object) -> tuple[str, ...]:
-    """Return the names of senders."""
     if not isinstance(given, list | tuple) or not all(isinstance(name, str) for name in given):
         raise InputError(f"beside is {shown(given)}; expected a list of senders, such as ['cubic', 'bbr']")
     if len(given) > MOST["flows"]:
@@ -426,14 +388,12 @@ def _interval(given: object) -> Fraction:
 
 
 def _text(given: object) -> str:
-    """Return the name of a kind of link."""
     if not isinstance(given, str):
         raise InputError(f"links is {shown(given)}; expected a kind such as constant, or kinds with their ratios")
     return given
 
 
 def _mix(options: LinkOptions) -> dict[Kind, float]:
-    """Return the kinds of links with their ratios."""
     given = options.links if isinstance(options.links, dict) else {_text(options.links): 1}
     if not given:
         raise InputError("links is empty; expected a kind of link at least")

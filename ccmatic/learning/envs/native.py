@@ -23,9 +23,9 @@ from ccmatic.contracts import MANY, Links
 from ccmatic.controllers import signal
 from ccmatic.deployment import policies
 from ccmatic.language import Binary, Name, Number, Tree, Vector, replaced
+from ccmatic.learning.envs.backends import MEASURES, Outcome, finite
 from ccmatic.learning.envs.capacity import ExportedLink
 from ccmatic.learning.envs.environment import Environment
-from ccmatic.learning.envs.played import MEASURES, Outcome, finite
 from ccmatic.worlds.runtime import compile_c, shipped
 
 #: The names that only rewards read and that the C code knows.
@@ -33,7 +33,6 @@ OF_REWARDS = frozenset({"capacity", "throughput_sum", "throughput_deviation"})
 
 
 def is_playable(environment: Environment) -> bool:
-    """Return whether this machine can play an Environment in C."""
     options = environment.options
     if options.all_flows != 1 or environment.limits or options.model != definitions.chosen("models", "EMULATED"):
         return False
@@ -58,11 +57,7 @@ class _Link(ctypes.Structure):
 
 
 class Native:
-    """The Player of one link in C.
-
-    Raises:
-        InputError: If the C compiler rejects the code.
-    """
+    """The Player of one link in C."""
 
     faults: list[str] | None = None
     is_kept = True
@@ -79,7 +74,6 @@ class Native:
         self._interval = 0
 
     def reset(self, seeds: Sequence[int]) -> Outcome:
-        """Begin an episode, as Player.reset does."""
         tables, numbers = jax.tree.map(np.asarray, self._draw(np.array(seeds, np.uint32)))
         self._set({name: np.ascontiguousarray(table) for name, table in tables.items()}, numbers)
         self._library.ccm_fluid_begin(*self._pointers, self._written)
@@ -87,7 +81,6 @@ class Native:
         return self._outcome()
 
     def step(self, actions: NDArray[np.float32]) -> Outcome:
-        """Play an interval, as Player.step does."""
         self._step(*self._pointers, actions[0, 0], self._written)
         self._interval += 1
         return self._outcome()
@@ -123,7 +116,6 @@ class Native:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state for pickling."""
         kept = {name: vars(self)[name] for name in ("environment", "_out", "_interval", "_tables")}
         return {**kept, "_numbers": getattr(self, "_numbers", {}), "state": bytes(self._state)}
 
@@ -160,7 +152,6 @@ def _numbers(environment: Environment, links: Links) -> dict[str, Any]:
 
 
 def _source(environment: Environment) -> str:
-    """Return the C source that plays an Environment."""
     options, memory = environment.options, environment.memory
     constants = {
         "CCM_REGISTERS": sum(map(len, memory)) or 1,
@@ -200,7 +191,6 @@ def _measures() -> Tree:
 
 @cache
 def _built(source: str) -> Any:
-    """Return the library of a C source."""
     with tempfile.TemporaryDirectory(prefix="ccmatic-") as folder:
         file, built = (Path(folder) / f"fluid{suffix}" for suffix in (".c", ".so"))
         write_text(file, source)

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
 from ccmatic.base import InputError, shown
+from ccmatic.learning.envs.backends import Outcome
 from ccmatic.learning.envs.gym import Floats, check_seed, info, played, rule, spaces, warned
 from ccmatic.learning.envs.picture import MODES, Screen
-from ccmatic.learning.envs.played import Outcome
 
 
 class LinkParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
@@ -47,21 +47,15 @@ class LinkParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
         self._random = np.random.default_rng()
 
     def observation_space(self, agent: str) -> Any:
-        """Return the space of an agent's observations, as PettingZoo describes."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> Any:
-        """Return the space of an agent's actions, as PettingZoo describes."""
         return self.action_spaces[agent]
 
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Floats], dict[str, dict[str, Any]]]:
-        """Begin an episode, as PettingZoo describes. No option has an effect, because PettingZoo's check sets some.
-
-        Raises:
-            InputError: If the seed is wrong.
-        """
+        """Begin an episode. No option has an effect, because PettingZoo's check sets some."""
         if seed is not None:
             check_seed(seed)
             self._random = np.random.default_rng(seed)
@@ -73,12 +67,7 @@ class LinkParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
     def step(
         self, actions: Mapping[str, Any]
     ) -> tuple[dict[str, Floats], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
-        """Play one interval, as PettingZoo describes. The actions of absent flows have no effect.
-
-        Raises:
-            InputError: If no episode runs, an agent that is present has no action, there is no such agent, or the rule
-                of actions refuses an action.
-        """
+        """Play one interval, as PettingZoo describes. The actions of absent flows have no effect."""
         outcome = self._player.step(self._actions(actions))
         over, here = outcome.interval >= self.environment.options.steps, self._here(outcome.interval)
         present = [agent for agent in self.possible_agents if agent in self.agents or agent in here]
@@ -91,21 +80,14 @@ class LinkParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
         return self._by_agent(outcome.observation[0], present), rewards, terminated, truncated, infos
 
     def render(self) -> Any:
-        """Return the picture of the episode so far, as PettingZoo describes.
-
-        Raises:
-            InputError: If no episode has begun.
-        """
         return self._screen.render()
 
     def close(self) -> None:
-        """Close the back end and the window, as PettingZoo describes. A further reset opens them again."""
         self.agents = []
         self._player.close()
         self._screen.close()
 
     def _actions(self, actions: object) -> NDArray[np.float32]:
-        """Return the checked actions of all flows, as an array (1, f)."""
         if not self.agents:
             raise InputError("step without a running episode; expected reset first, also after the end of an episode")
         if not isinstance(actions, Mapping):
@@ -137,5 +119,4 @@ class LinkParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
         return {agent: values[self.possible_agents.index(agent)] for agent in agents}
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state for pickling. Only the back end `fluid` keeps a running episode."""
         return {**vars(self), "agents": self.agents if self._player.is_kept else []}

@@ -30,21 +30,12 @@ Measurements: TypeAlias = Mapping[str, Mapping[str, Any]]
 
 
 def check_mode(render_mode: str | None) -> None:
-    """Raise InputError if there is no such render mode."""
     if render_mode is not None and render_mode not in MODES:
         raise InputError(f"unknown render_mode '{shown(render_mode)}'; expected {', '.join(MODES)} or None")
 
 
 class Screen:
-    """The picture of the flows of one link, in a render mode.
-
-    Args:
-        mode: One of MODES. None draws nothing.
-        flows: The names of the flows.
-
-    Raises:
-        InputError: If there is no such mode.
-    """
+    """The picture of the flows of one link, in one of MODES; None draws nothing."""
 
     def __init__(self, mode: str | None, flows: Sequence[str]) -> None:
         check_mode(mode)
@@ -53,13 +44,11 @@ class Screen:
         self._drawn: Any = None
 
     def begin(self) -> None:
-        """Begin an episode."""
         self._intervals = []
         if self._mode == "human":
             self._show()
 
     def add(self, interval: Measurements) -> None:
-        """Add the Measurements of an interval. In the mode `human`, show them."""
         if self._mode is None:
             return
         assert self._intervals is not None  # Each environment begins an episode before it plays an interval.
@@ -68,11 +57,7 @@ class Screen:
             self._show()
 
     def render(self) -> NDArray[np.uint8] | None:
-        """Return the picture of the episode so far, an array (height, width, 3). In the mode `human`, show it.
-
-        Raises:
-            InputError: If no episode has begun.
-        """
+        """Return the picture of the episode so far, (height, width, 3). In the mode `human`, show it."""
         if self._mode is None:
             return None
         if self._intervals is None:
@@ -83,7 +68,6 @@ class Screen:
         return None
 
     def close(self) -> None:
-        """Close the window."""
         if self._drawn is not None and self._mode == "human":
             from matplotlib import pyplot
 
@@ -107,7 +91,6 @@ class Screen:
             print(f"interval {len(self._intervals)}: {flows}", file=sys.stderr)
 
     def _update(self) -> None:
-        """Draw the lines of the picture anew. The first call makes the picture."""
         if self._drawn is None:
             self._drawn = self._figure()
         intervals = self._intervals or []
@@ -142,7 +125,6 @@ class Screen:
         return figure
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state for pickling, without the drawing."""
         return {**vars(self), "_drawn": None}
 
 
@@ -151,7 +133,6 @@ def _text(values: Mapping[str, Any]) -> str:
 
 
 def _has_display() -> bool:
-    """Return whether matplotlib can open a window here."""
     import matplotlib
     from matplotlib import pyplot
 

@@ -1,4 +1,4 @@
-"""Episodes of a policy, and a check that an episode obeys the laws of a model."""
+"""Senders and trained policies as players of an environment, their episodes, and a check of an episode by laws."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -16,40 +16,66 @@ from numpy.typing import NDArray
 from ccmatic.answers.verification import check_trace
 from ccmatic.base import InputError, definitions
 from ccmatic.contracts import Links, Model, SlotOutcome, load_definition
+from ccmatic.deployment import policies
 from ccmatic.learning.envs import signals
 from ccmatic.learning.envs.environment import Environment
-from ccmatic.learning.envs.state import EnvironmentState, RolloutPolicy
+from ccmatic.learning.envs.links import LinkOptions
+from ccmatic.learning.envs.senders import sender_of_rates
+from ccmatic.learning.envs.signals import EnvironmentState, RolloutPolicy
 from ccmatic.networks.simulation import delays, sampled
 from ccmatic.questions import query as queries
 
 
-class Episode(NamedTuple):
-    """A recorded episode on n links.
+def sender(name: str, environment: Environment) -> RolloutPolicy:
+    """Return the RolloutPolicy of a sender.
 
-    Attributes:
-        links: The Links.
-        knowledge: The signals.Knowledge after each interval. The first axis is the interval.
-        reward: The reward after each interval, an array (steps, n, f).
-        seen: The SlotOutcome of each slot. The first axis is the slot.
-        model: The network model of the links.
+    Args:
+        name: One of these names. `constant:MBIT` sends at a rate in Mbit/s. `oracle` sends at the rate of the link, or
+            at an equal share of this rate if there are several flows. `cubic` follows RFC 9438. Any other name is the
+            path or the shipped name of a controller.
+        environment: The Environment. Its actions must be rates.
+
+    Raises:
+        InputError: If there is no such sender, or the environment's actions are not rates.
     """
+    if environment.act != definitions.chosen("models.signals", "RATE"):
+        raise InputError(f"the actions of the sender '{name}' are rates; expected act='rate', not '{environment.act}'")
+    return sender_of_rates(name, environment.options)
 
+
+def trained(
+    policy: policies.Policy, options: LinkOptions, guard: str | None = None
+) -> tuple[Environment, RolloutPolicy]:
+    """Return the Environment of a trained policy, and the policy's RolloutPolicy there.
+
+    Observations, actions and rewards are those of the policy's training; a guard limits the rates, as in Environment.
+    """
+    learned = {name: getattr(policy.file, name) for name in policies.TASK}
+    environment = Environment(options, **learned, guard=guard)
+
+    units = policy.cell.units if policy.cell else 0
+
+    def act(memory: Array, links: Links, state: EnvironmentState, observation: Array) -> tuple[Array, Array]:
+        if policy.cell:
+            memory = observation = policies.remembered(policy.cell, observation, memory)
+        given = policies.outputs(policy.layers, observation, policy.activations)
+        if policy.choices:
+            return memory, jnp.asarray(policy.choices, jnp.float32)[jnp.argmax(given, axis=-1)]
+        return memory, jnp.clip(given[..., 0], *environment.bounds)
+
+    return environment, RolloutPolicy(lambda links: jnp.zeros((*links.rtt.T.shape, units)), act)
+
+
+class Episode(NamedTuple):
     links: Links
-    knowledge: signals.Knowledge
-    reward: jax.Array
-    seen: SlotOutcome
-    model: Model
+    knowledge: signals.Knowledge  #: the signals.Knowledge after each interval. The first axis is the interval
+    reward: jax.Array  #: the reward after each interval, an array (steps, n, f)
+    seen: SlotOutcome  #: the SlotOutcome of each slot. The first axis is the slot
+    model: Model  #: the network model of the links
 
 
 def rollout(environment: Environment, policy: RolloutPolicy, key: Array, n: int) -> Episode:
-    """Play an Episode on n links in one compiled loop.
-
-    Args:
-        environment: The Environment.
-        policy: The RolloutPolicy.
-        key: The key of jax.random for all random choices.
-        n: The number of links.
-    """
+    """Play an Episode on n links in one compiled loop. The key of jax.random determines all random choices."""
 
     def play(key: Array) -> tuple[Any, ...]:
         links, state = environment.reset(key, n)
@@ -74,34 +100,17 @@ def rollout(environment: Environment, policy: RolloutPolicy, key: Array, n: int)
 
 @dataclass(frozen=True)
 class LawCheck:
-    """The result of checking an Episode against laws.
-
-    Attributes:
-        windows: The number of checked windows.
-        broken: The number of violations of each law, by the law's name. The dict should be empty.
-    """
-
     windows: int
-    broken: Counter[str]
+    broken: Counter[str]  #: the number of violations of each law, by the law's name. The dict should be empty
 
 
 def lawful(episode: Episode, windows: int = 20, horizon: int = 10, seed: int = 0) -> LawCheck:
-    """Check random windows of an Episode against every law of a model.
+    """Check random windows of an Episode, of `horizon` slots each, against every law of a model.
 
     The model is that of the links, with their jitter rounded up to slots. The model of drop-tail links without jitter
     is `ideal`. All flows together count as one sender. Randomly lost bytes count as not sent, unless the model bounds
     these losses. Throughout a checked window, the link has a constant rate. The link also had this rate while the bytes
-    that arrive in the window were on their way.
-
-    Args:
-        episode: The Episode.
-        windows: The largest number of windows to check.
-        horizon: The number of slots in a window.
-        seed: The seed for the choice of windows.
-
-    Raises:
-        InputError: If the episode has no window that can be checked. An example is a link with an exported schedule,
-            whose tokens wait.
+    that arrive in the window were on their way. A link with an exported schedule has no such window: its tokens wait.
     """
     rng = np.random.default_rng(seed)
     broken: Counter[str] = Counter()
@@ -115,7 +124,6 @@ def lawful(episode: Episode, windows: int = 20, horizon: int = 10, seed: int = 0
 
 
 def _windows(episode: Episode, link: int, horizon: int) -> Iterator[tuple[int, int]]:
-    """Yield (link, start) for each window of a link that can be checked."""
     links = episode.links
     if links.keeps is not None and links.keeps[link]:
         return
@@ -129,7 +137,6 @@ def _windows(episode: Episode, link: int, horizon: int) -> Iterator[tuple[int, i
 
 
 def _faults(episode: Episode, link: int, start: int, horizon: int) -> tuple[str, ...]:
-    """Return the laws that a window violates."""
     links, outcomes = episode.links, episode.seen
     jitter = ceil(links.jitter[link])
     came, dropped, S, unlucky = (

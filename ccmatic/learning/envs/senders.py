@@ -18,36 +18,19 @@ from ccmatic.base import CONDITION, InputError, definitions
 from ccmatic.contracts import Links
 from ccmatic.controllers import Controller, Stateful, load, signal
 from ccmatic.deployment import policies
-from ccmatic.language import (
-    Binary,
-    Name,
-    Past,
-    Tree,
-    Visit,
-    Walker,
-    as_sent,
-    find_program,
-    is_stateful,
-    parts,
-    rebuilt,
-)
+from ccmatic.language import Binary, Name, Past, Tree, Visit, Walker, as_sent, find_program, is_stateful, parts, rebuilt
 from ccmatic.learning.envs import signals
 from ccmatic.learning.envs.capacity import MBIT
 from ccmatic.learning.envs.links import LinkOptions
-from ccmatic.learning.envs.state import Act, EnvironmentState, RolloutPolicy
+from ccmatic.learning.envs.signals import Act, EnvironmentState, RolloutPolicy
 from ccmatic.worlds.arrays import FloatPair, Values, rates, to_float, where
 
 
 def sender_of_rates(name: str, options: LinkOptions) -> RolloutPolicy:
     """Return the RolloutPolicy of a sender whose actions are rates in bytes per second.
 
-    Args:
-        name: A name as in `learning.sender`, or `on_off:MBIT:ON:OFF`, which sends at a rate in Mbit/s for ON seconds,
-            and then nothing for OFF seconds.
-        options: The LinkOptions of the links.
-
-    Raises:
-        InputError: If there is no such sender, or it cannot send on these links.
+    The names are those of `learning.sender`, and `on_off:MBIT:ON:OFF`, which sends at a rate in Mbit/s for ON seconds,
+    and then nothing for OFF seconds.
     """
     word, colon, rest = name.partition(":")
     if word == "constant":
@@ -93,7 +76,6 @@ def _on_off(name: str, numbers: str) -> RolloutPolicy:
 
 
 def _number(text: str, problem: str) -> float:
-    """Return a finite number above 0. Otherwise raise InputError with the given message."""
     try:
         number = float(text)
     except ValueError:
@@ -163,13 +145,6 @@ def remembering(controller: Stateful, options: LinkOptions) -> RolloutPolicy:
     A model knows a delay in whole steps, and too large by at most one step. Some controllers, such as Vegas, read both
     bounds, `delay - step` and `delay`. Here the bounds are tight: both are the measured delay. Other controllers read
     whole steps.
-
-    Args:
-        controller: The Stateful controller.
-        options: The LinkOptions.
-
-    Raises:
-        InputError: If R_m is no whole number of intervals, or the controller reads marks that no link sets.
     """
     if options.slots != 1:
         raise InputError(f"{controller.name} needs R_m to be whole intervals; expected an interval of 1, 1/2, 1/3 …")
@@ -222,11 +197,7 @@ def remembering(controller: Stateful, options: LinkOptions) -> RolloutPolicy:
 
 
 class _Measured(Walker[Tree]):
-    """Replaces the lower bound of a delay, `delay - step`, by the delay.
-
-    Attributes:
-        replaces: Whether a tree had such a bound.
-    """
+    """Replaces the lower bound of a delay, `delay - step`, by the delay."""
 
     replaces = False
 
@@ -250,7 +221,6 @@ _KEPT = (*_COUNTED, "delay", "waited", "measured")
 
 
 def _back(column: Any, steps: int) -> Any:
-    """Return the value of a column `back` steps before the latest step."""
     return jax.tree.map(operator.itemgetter(steps), column)
 
 
@@ -279,7 +249,6 @@ def _observations(counted: dict[str, Any], now: signals.Interval, interval: Arra
 
 
 def _pasts(tree: Tree) -> Iterator[Past]:
-    """Yield all nodes of a tree that read the past."""
     if isinstance(tree, Past):
         yield tree
     for part in parts(tree):

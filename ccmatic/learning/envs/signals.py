@@ -1,9 +1,10 @@
-"""The measurements and the memory of senders on many links, and the values of formulas over these.
+"""What senders on many links know, the values of formulas over it, and the state of an episode.
 
 The formulas are those of `ccmatic.controllers.signal`. All arrays are (f, n): one element per flow and link.
 """
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import jax.numpy as jnp
@@ -11,8 +12,10 @@ from jax import Array
 
 from ccmatic.answers.estimation.beliefs import Beliefs
 from ccmatic.answers.estimation.particles import Particles
+from ccmatic.contracts import Links
 from ccmatic.controllers import shipped_beliefs, signal
 from ccmatic.language import Tree
+from ccmatic.learning.envs import signals
 from ccmatic.worlds.arrays import Values
 
 #: The registers of a file, and groups of registers, as in a Signal.
@@ -21,61 +24,32 @@ Groups: TypeAlias = Iterable[Group]
 
 
 class Interval(NamedTuple):
-    """A sender's measurements in a monitor interval.
+    """A sender's measurements in a monitor interval."""
 
-    Attributes:
-        seconds: The length of the interval.
-        sent: The number of bytes sent in the interval.
-        acked: The number of bytes acknowledged in the interval.
-        lost: The number of bytes detected as lost in the interval.
-        rtt: The mean RTT of the acknowledged bytes in seconds. If no byte is acknowledged, the value of the previous
-            interval remains. The initial value is R_m, which a handshake measures.
-        rtt_end: The RTT of the last acknowledged byte in seconds. If no byte is acknowledged, the previous value
-            remains.
-        out: The bytes in flight at the end of the interval.
-        marked: The number of bytes acknowledged with a mark in the interval; 0 on links that mark nothing.
-    """
-
-    seconds: Array
-    sent: Array
-    acked: Array
-    lost: Array
+    seconds: Array  #: the length of the interval
+    sent: Array  #: the number of bytes sent in the interval
+    acked: Array  #: the number of bytes acknowledged in the interval
+    lost: Array  #: the number of bytes detected as lost in the interval
+    #: the mean RTT of the acknowledged bytes in seconds, or the previous value; at first R_m, of a handshake
     rtt: Array
-    rtt_end: Array
-    out: Array
-    marked: Array | float = 0.0
+    rtt_end: Array  #: the RTT of the last acknowledged byte in seconds, or the previous value
+    out: Array  #: the bytes in flight at the end of the interval
+    marked: Array | float = 0.0  #: bytes acknowledged with a mark; 0 on links that mark nothing
 
 
 class Knowledge(NamedTuple):
-    """A sender's knowledge after an interval.
+    """A sender's knowledge after an interval."""
 
-    Attributes:
-        now: The latest Interval.
-        before: The previous Interval.
-        registers: The values of the registers, by name.
-        action: The latest action.
-        packet: The number of bytes in a packet.
-        bounds: The beliefs; None if no formula reads them.
-        particles: The particles; None if no formula reads them.
-        capacity: The mean rate of the link in bytes per second. No sender knows this rate, but rewards use it.
-    """
-
-    now: Interval
-    before: Interval
-    registers: dict[str, Array]
-    action: Array | float
-    packet: Array | int
-    bounds: Beliefs | None = None
-    particles: Particles | None = None
-    capacity: Array | None = None
+    now: Interval  #: the latest Interval
+    before: Interval  #: the previous Interval
+    registers: dict[str, Array]  #: the values of the registers, by name
+    action: Array | float  #: the latest action
+    packet: Array | int  #: the number of bytes in a packet
+    bounds: Beliefs | None = None  #: the beliefs; None if no formula reads them
+    particles: Particles | None = None  #: the particles; None if no formula reads them
+    capacity: Array | None = None  #: the link's mean rate in bytes per second, which only rewards know
 
     def after(self, now: Interval, memory: Groups) -> "Knowledge":
-        """Return the sender's knowledge after another Interval.
-
-        Args:
-            now: The new Interval.
-            memory: Groups of registers, as in a Signal.
-        """
         knowledge = self._replace(now=now, before=self.now)
         for group in memory:
             knowledge = knowledge._replace(registers=knowledge.registers | knowledge.next_values(group))
@@ -84,20 +58,11 @@ class Knowledge(NamedTuple):
         return knowledge._replace(bounds=bounds, particles=particles)
 
     def next_values(self, group: Group, **others: Any) -> dict[str, Array]:
-        """Return the next values of a group of registers by name, after the latest interval.
-
-        The argument `others` is as in the method `value`.
-        """
         values = Values(_Names(self, others))
         return {register.name: jnp.broadcast_to(values.of(register.next), self.now.rtt.shape) for register in group}
 
     def value(self, term: Tree, **others: Any) -> Array:
-        """Return the value of a term: an array (f, n), or an array (f, n, size) for a vector.
-
-        Args:
-            term: The term.
-            others: The values of other names in the term.
-        """
+        """Return the value of a term: an array (f, n), or (f, n, size) for a vector."""
         result: Array = Values(_Names(self, others)).of(term)
         return result
 
@@ -107,15 +72,7 @@ class Knowledge(NamedTuple):
 
 
 def first(seconds: Array, rtt: Array, packet: Array | int, memory: Groups = (), **believed: Any) -> Knowledge:
-    """Return the Knowledge before the first interval, when a sender knows only R_m.
-
-    Args:
-        seconds: The length of an interval in seconds, an array (f, n).
-        rtt: R_m in seconds, an array (f, n).
-        packet: The number of bytes in a packet.
-        memory: Groups of registers, as in a Signal.
-        believed: The fields of Knowledge that are beliefs.
-    """
+    """Return the Knowledge before the first interval, when a sender knows only R_m, (f, n) in seconds."""
     none = jnp.zeros_like(rtt)
     nothing = Interval(seconds, none, none, none, rtt, rtt, none, none)
     registers = {name: value for group in memory for name, value in first_values(group, rtt, packet).items()}
@@ -123,13 +80,7 @@ def first(seconds: Array, rtt: Array, packet: Array | int, memory: Groups = (), 
 
 
 def first_values(group: Group, rtt: Array, packet: Array | int) -> dict[str, Array]:
-    """Return the first values of a group of registers by name. The values have the shape of R_m, (f, n).
-
-    Args:
-        group: The registers.
-        rtt: R_m in seconds.
-        packet: The number of bytes in a packet.
-    """
+    """Return the first values of a group of registers by name, (f, n). R_m is in seconds."""
     values = Values({**_FIXED, "R_m": rtt, "MSS": packet})
     return {register.name: jnp.zeros_like(rtt) + values.of(register.first) for register in group}
 
@@ -183,3 +134,36 @@ _OTHERS: dict[str, Callable[[Knowledge], Any]] = {
     "own_width": _width(1),
     "others_width": _width(2),
 }
+
+
+class BackgroundState(NamedTuple):
+    memory: Any  #: the memory of the flow's RolloutPolicy
+    knowledge: signals.Knowledge  #: the signals.Knowledge of the flow's sender, with arrays (1, n)
+
+
+class EnvironmentState(NamedTuple):
+    """The state of an episode. Flows that learn come first, and f counts them; background flows follow."""
+
+    interval: Array  #: the number of finished intervals
+    rate: Array  #: of each flow for the next interval, in bytes per second, (f + background flows, n)
+    queues: Any  #: the queues of the links
+    knowledge: signals.Knowledge  #: the signals.Knowledge of the senders that learn
+    history: Array  #: the latest observation vectors, an array (n, f, k + d, features), the latest vector last
+    wrong: Array | None = None  #: the factor (n) by which senders misjudge the smallest RTT; None for 1
+    background: tuple[BackgroundState, ...] = ()  #: the BackgroundState of each background flow
+
+
+#: A function that maps a policy's memory, Links, an EnvironmentState and its observation to the next memory and the
+#: action.
+Act: TypeAlias = Callable[[Any, Links, EnvironmentState, Array], tuple[Any, Array]]
+
+
+@dataclass(frozen=True)
+class RolloutPolicy:
+    begin: Callable[[Links], Any]  #: from Links to the policy's first memory, which consists of arrays
+    act: Act  #: also returns the actions (n, f)
+
+
+def stateless(decide: Callable[[Array], Array]) -> RolloutPolicy:
+    """Return a RolloutPolicy without memory that applies a function from observations to actions."""
+    return RolloutPolicy(lambda links: (), lambda memory, links, state, observation: (memory, decide(observation)))

@@ -28,7 +28,6 @@ class OneOf:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The smallest and the largest value."""
         return min(self.values), max(self.values)
 
 
@@ -44,7 +43,6 @@ class Range:
     log: bool = False
 
     def at(self, luck: Array) -> Array:
-        """Return values, as OneOf.at does."""
         if self.log:
             return jnp.exp(jnp.log(self.low) + luck * jnp.log(self.high / self.low))
         values: Array = self.low + luck * (self.high - self.low)
@@ -52,7 +50,6 @@ class Range:
 
     @property
     def ends(self) -> tuple[Any, Any]:
-        """The smallest and the largest value."""
         return self.low, self.high
 
 
@@ -67,11 +64,7 @@ class Packets:
 
 
 def first(given: object) -> Spread | Packets:
-    """Return the first rate of senders: the Packets of `N packets`, or the Spread of a share of the link's rate.
-
-    Raises:
-        InputError: If the value is neither.
-    """
+    """Return the Packets of `N packets`, or the Spread of a share of the link's rate."""
     if isinstance(given, Packets) or not isinstance(given, str):
         return given if isinstance(given, Packets) else spread(given, "first", above=True)
     count, _, unit = given.partition(" ")
@@ -81,18 +74,9 @@ def first(given: object) -> Spread | Packets:
 
 
 def spread(given: object, name: str, least: float = 0.0, most: float = math.inf, above: bool = False) -> Spread:
-    """Return the Spread of a value from a file or a keyword.
+    """Return the Spread of a number, a list, an array of numpy, or a dict with `low`, `high` and optionally `log`.
 
-    Args:
-        given: A number, a list of numbers, an array of numpy with one or no dimension, or a dict with `low`, `high` and
-            optionally `log`.
-        name: The name of the quantity in messages.
-        least: The smallest allowed number.
-        most: The largest allowed number.
-        above: Whether numbers must be strictly above `least`.
-
-    Raises:
-        InputError: If the value has another form, or a number is not allowed.
+    Its numbers are from `least`, or above it, to `most`.
     """
     if isinstance(given, np.ndarray):
         given = given.tolist()

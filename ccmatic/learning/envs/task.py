@@ -12,34 +12,20 @@ from jax import Array
 
 from ccmatic.base import InputError, shown
 from ccmatic.contracts import Links
+from ccmatic.learning.envs.backends import MEASURES, measured
 from ccmatic.learning.envs.environment import Environment
 from ccmatic.learning.envs.links import Ranges
-from ccmatic.learning.envs.played import MEASURES, measured
-from ccmatic.learning.envs.state import EnvironmentState
+from ccmatic.learning.envs.signals import EnvironmentState
 
 
 class TaskState(NamedTuple):
-    """The state of a running episode on one link.
-
-    Attributes:
-        links: The Links, with one link.
-        state: The EnvironmentState.
-    """
-
     links: Links
     state: EnvironmentState
 
 
 @dataclass(frozen=True)
 class Task:
-    """An Environment with one flow, as pure functions of one link.
-
-    Attributes:
-        environment: The Environment.
-
-    Raises:
-        InputError: If the environment has several flows.
-    """
+    """An Environment with one flow, as pure functions of one link."""
 
     environment: Environment
 

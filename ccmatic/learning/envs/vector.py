@@ -9,7 +9,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from ccmatic.base import InputError, counted, shown
-from ccmatic.learning.envs.backends import Fluid
+from ccmatic.learning.envs.backends import Fluid, Outcome, Played, Player, Several
 from ccmatic.learning.envs.gym import (
     Floats,
     alone,
@@ -21,7 +21,6 @@ from ccmatic.learning.envs.gym import (
     spaces,
 )
 from ccmatic.learning.envs.picture import check_mode
-from ccmatic.learning.envs.played import Outcome, Played, Player, Several
 
 Step: TypeAlias = tuple[Floats, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]
 
@@ -88,14 +87,8 @@ class LinkVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
     ) -> tuple[Floats, dict[str, Any]]:
         """Begin an episode on each link, as Gymnasium describes.
 
-        Args:
-            seed: A seed s, which stands for s, s + 1 and so on; or a list with a seed, or None, for each link. None
-                continues the random numbers of all links.
-            options: A dict. Its only key is `reset_mask`, an array of bools that selects all links: the links share
-                one clock, so no link can begin alone.
-
-        Raises:
-            InputError: If the seed or an option is wrong.
+        A seed s stands for s, s + 1 and so on; a list has a seed, or None, for each link. The only option,
+        `reset_mask`, has to select all links: they share one clock, so no link can begin alone.
         """
         check_reset_options(options, ("reset_mask",))
         if options and "reset_mask" in options:
@@ -109,9 +102,6 @@ class LinkVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
 
         At the end of the episodes in the mode SAME_STEP, `final_obs` and `final_info` have the observations and the
         info of the last interval, and the other values belong to the new episodes.
-
-        Raises:
-            InputError: If no episode runs, or the rule of actions refuses an action.
         """
         if not self._has_begun or (self._is_over and self.mode is AutoresetMode.DISABLED):
             raise InputError("step without running episodes; expected reset first, also after the end of episodes")
@@ -131,12 +121,10 @@ class LinkVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         return observation, outcome.reward[:, 0], never, over, info
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Close the back end, as Gymnasium describes."""
         self._has_begun = False
         self._player.close()
 
     def _seed(self, seed: object) -> None:
-        """Give each link a generator of the seeds of its episodes."""
         if isinstance(seed, list | tuple | np.ndarray):
             seeds = list(seed)
             if len(seeds) != self.num_envs:
@@ -179,7 +167,6 @@ class LinkVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             raise InputError(f"reset_mask selects {selected}; expected all, because episodes begin together")
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state for pickling. Only the back end `fluid` keeps running episodes."""
         return {**vars(self), "_has_begun": self._has_begun and self._player.is_kept}
 
 

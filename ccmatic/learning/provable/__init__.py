@@ -1,6 +1,6 @@
 """Policies of ReLU units over beliefs, which are trained until their guarantee is proved."""
 
-from ccmatic.learning.provable.loop import Outcome, Round, train
+from ccmatic.learning.provable.loop import Outcome, Round, train, train_proved
 from ccmatic.learning.provable.query import ProvableTraining, load
 
-__all__ = ["Outcome", "ProvableTraining", "Round", "load", "train"]
+__all__ = ["Outcome", "ProvableTraining", "Round", "load", "train", "train_proved"]

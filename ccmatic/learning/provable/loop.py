@@ -1,19 +1,35 @@
-"""The loop that trains a network until the rounded network is proved."""
+"""The loop that trains a network until the rounded network is proved.
+
+An evolution strategy (Salimans et al., 2017), compiled as one loop, trains it. The gradient of the reward is estimated
+from pairs of networks that differ from the current one by opposite random amounts. No gradient has to pass through
+beliefs, which jump.
+"""
 
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import jax
+import jax.numpy as jnp
 import numpy as np
+import optax
+from jax import Array
 from numpy.typing import NDArray
 
+from ccmatic import records
+from ccmatic.answers.estimation import beliefs
+from ccmatic.answers.estimation.beliefs import Beliefs
 from ccmatic.answers.verification import Judge
 from ccmatic.base import writable_folder
 from ccmatic.controllers import Controller
-from ccmatic.learning.provable import network, search
-from ccmatic.learning.provable.query import ProvableTraining
+from ccmatic.learning.agents import policy_file
+from ccmatic.learning.envs import Environment
+from ccmatic.learning.provable import network
+from ccmatic.learning.provable.network import Weights
+from ccmatic.learning.provable.query import ProvableTraining, load
 from ccmatic.logic.solving import SolverOptions
 from ccmatic.networks import trace_export
 from ccmatic.networks.traces import Trace
@@ -22,46 +38,136 @@ from ccmatic.proving.enclosures import Enclosed
 from ccmatic.proving.invariants import Answer, Claim
 from ccmatic.questions.query import Query
 
+#: The pairs of networks in a generation, and the standard deviation of their differences.
+PAIRS, DEVIATION = 16, 0.1
+
+#: The weight, in a generation's reward, of sending faster or slower than the guard allows.
+GUARD = 10.0
+
+
+def improved(training: ProvableTraining, weights: Weights, seed: int) -> tuple[Weights, float]:
+    """Return the weights after all generations of a training, and the mean reward of the last generation."""
+    environment = training.environment
+    optimiser = optax.adam(training.learning_rate)
+
+    def score(weights: Weights, key: Array) -> Array:
+        reward, outside = played(environment, partial(network.share, weights), key, training.links, training.guard)
+        return reward - GUARD * outside
+
+    def generation(carry: Any, key: Array) -> tuple[Any, Array]:
+        weights, state = carry
+        one, two = jax.random.split(key)
+        keys = jax.random.split(one, len(weights))
+        noise = [jax.random.normal(k, (PAIRS, *w.shape)) for k, w in zip(keys, weights, strict=True)]
+        both = [jnp.concatenate([w + DEVIATION * n, w - DEVIATION * n]) for w, n in zip(weights, noise, strict=True)]
+        scores = jax.vmap(score, (0, None))(both, two)
+        ranks = jnp.argsort(jnp.argsort(scores)) / (2 * PAIRS - 1) - 0.5
+        better = ranks[:PAIRS] - ranks[PAIRS:]
+        gradient = [-jnp.tensordot(better, n, 1) / (PAIRS * DEVIATION) for n in noise]
+        changes, state = optimiser.update(gradient, state, weights)
+        return (optax.apply_updates(weights, changes), state), scores.mean()
+
+    @jax.jit
+    def run(weights: Weights, key: Array) -> tuple[Weights, Array]:
+        begin = weights, optimiser.init(weights)
+        (after, _), scores = jax.lax.scan(generation, begin, jax.random.split(key, training.generations))
+        return after, scores[-1]
+
+    after, reward = run(weights, jax.random.key(seed))
+    return after, float(reward)
+
+
+def played(
+    environment: Environment,
+    decide: Callable[[Beliefs], Array],
+    key: Array,
+    n: int,
+    guard: tuple[Array, Array] | None = None,
+) -> tuple[Array, Array]:
+    """Return the mean reward of an episode, and the mean distance of the rates from the guard, in units of C_L.
+
+    `decide` maps beliefs to rates in units of C_L.
+    """
+    options = environment.options
+    links, state = environment.reset(key, n)
+
+    def interval(carry: Any, nothing: None) -> tuple[Any, tuple[Array, Array]]:
+        bounds, state = carry
+        after = bounds.learned(state.knowledge)
+        bounds = jax.tree.map(lambda new, old: jnp.where(state.interval > 0, new, old), after, bounds)
+        share = decide(bounds)
+        outside = jnp.zeros_like(share)
+        if guard is not None:
+            low, high = (jnp.where(bounds.qdel_L > 0, end[1], end[0]) for end in guard)
+            outside = jnp.maximum(0, low - share) + jnp.maximum(0, share - high)
+        rate = jnp.maximum(share * bounds.C_L, bounds.packet) / state.knowledge.now.seconds
+        state, _, reward = environment.step(links, state, rate.T)
+        return (bounds, state), (reward.mean(), outside.mean())
+
+    first = beliefs.of_links(links, options.slots), state
+    _, (rewards, distances) = jax.lax.scan(interval, first, None, options.steps)
+    return rewards.mean(), distances.mean()
+
+
 #: The steps of the executions among which a violation is searched.
 STEPS = 6
 
 
 class Round(NamedTuple):
-    """A round of the loop, for reports.
-
-    Attributes:
-        number: The number of the round, from 1 on.
-        reward: The mean reward of its last generation.
-        proofs: The outcome for each claim, up to the first that is not proved.
-        violation: The execution that breaks a claim; None if no execution was found.
-    """
-
     number: int
-    reward: float
-    proofs: tuple[Enclosed, ...]
-    violation: Trace | None
+    reward: float  #: the mean reward of its last generation
+    proofs: tuple[Enclosed, ...]  #: the outcome for each claim, up to the first that is not proved
+    violation: Trace | None  #: the execution that breaks a claim; None if no execution was found
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a training.
-
-    Attributes:
-        file: The ONNX file of the network.
-        weights: The rounded weights (inputs, outputs) of each layer.
-        proofs: The outcomes of the last round.
-        rounds: The rounds.
-    """
-
-    file: Path
-    weights: list[NDArray[np.float32]]
-    proofs: tuple[Enclosed, ...]
+    file: Path  #: the ONNX file of the network
+    weights: list[NDArray[np.float32]]  #: the rounded weights (inputs, outputs) of each layer
+    proofs: tuple[Enclosed, ...]  #: the outcomes of the last round
     rounds: tuple[Round, ...]
 
     @property
     def is_proved(self) -> bool:
-        """Whether all claims are proved."""
         return all(proof.answer is Answer.PROVED for proof in self.proofs)
+
+
+def train_proved(
+    query: str | Path,
+    out: str | Path | None = None,
+    *,
+    seed: int = 0,
+    told: Callable[[records.ProvedLine], None] = lambda line: None,
+) -> tuple[Path, str]:
+    """Train a ReLU policy over beliefs until its claims are proved (docs/reference/learning.md). This needs `rl`.
+
+    `file, verdict = cm.train_proved("relu.toml")` trains, and states whether the proof succeeded.
+
+    Args:
+        query: The TOML file with the sections [environment], [agent] and [proof].
+        out: The ONNX file of the policy. By default, NAME.onnx.
+        seed: The seed of all random numbers.
+        told: A function that is called with a record after each round.
+
+    Returns:
+        The file, and the verdict: `holds` if all claims are proved, `violated` if an execution breaks a claim of the
+        last round, and otherwise `unknown`.
+
+    Raises:
+        InputError: If the file describes no such training, or the extra is not installed.
+    """
+    training = load(query)
+    file = policy_file(query, out, ".onnx")
+
+    def listener(made: Round) -> None:
+        claims = {str(proof.claim): proof.answer.value for proof in made.proofs}
+        told(
+            records.ProvedLine(made.number, training.rounds, round(made.reward, 4), claims, made.violation is not None)
+        )
+
+    outcome = train(training, seed, file, listener)
+    refuted = outcome.rounds[-1].violation is not None
+    return outcome.file, "holds" if outcome.is_proved else "violated" if refuted else "unknown"
 
 
 def train(
@@ -71,21 +177,12 @@ def train(
 
     The file has the network of the last round. If all claims are proved, the folder of the file has the proofs, and the
     metadata of the file names them.
-
-    Args:
-        training: The training.
-        seed: The seed of all random choices.
-        out: The ONNX file.
-        listener: A function that receives each Round.
-
-    Raises:
-        InputError: If a file cannot be written, or if the network does not fit the claims.
     """
     weights, rounds = network.begin(training.layers, seed), list[Round]()
     out, query = Path(out), training.query()
     with tempfile.TemporaryDirectory() as folder:
         for number in range(1, training.rounds + 1):
-            weights, reward = search.improved(training, weights, seed + 1000 * number)
+            weights, reward = improved(training, weights, seed + 1000 * number)
             exact = network.rounded(weights)
             controller = query.controller(network.write(exact, Path(folder) / f"{out.stem}.onnx", {}))
             assert isinstance(controller, Controller)  # The output is named `rate`.
@@ -134,7 +231,6 @@ def _learning_from(training: ProvableTraining, violation: Trace | None, file: Pa
 
 
 def _saved(proofs: tuple[Enclosed, ...], out: Path) -> dict[str, str]:
-    """Write the proofs to the folder of a network, and return the metadata that names them."""
     folder = writable_folder(enclosures.folder_of(out))
     return enclosures.notes_of(
         {proof.save(folder, f"claim_{number}"): proof.claim for number, proof in enumerate(proofs, 1)}

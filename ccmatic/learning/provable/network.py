@@ -59,21 +59,11 @@ def share(weights: Weights, bounds: Beliefs) -> Array:
 
 
 def rounded(weights: Weights) -> list[NDArray[np.float32]]:
-    """Return the weights, rounded to multiples of 1/ROUNDED."""
     return [np.asarray(np.round(np.asarray(matrix) * ROUNDED) / ROUNDED, np.float32) for matrix in weights]
 
 
 def write(weights: Sequence[NDArray[np.float32]], path: str | Path, notes: Mapping[str, str]) -> Path:
-    """Write a network as an ONNX file, which is a controller.
-
-    Args:
-        weights: The rounded weights.
-        path: The path of the file.
-        notes: The metadata of the file.
-
-    Raises:
-        InputError: If the package onnx is not installed, or the file cannot be written.
-    """
+    """Write a network as an ONNX file, which is a controller."""
     try:
         from onnx import TensorProto, checker, helper, numpy_helper
     except ImportError:

@@ -26,46 +26,25 @@ WITHIN = Fraction(8)
 
 @dataclass(frozen=True)
 class ProvableTraining:
-    """A training of a network of ReLU units over beliefs, which ends with a proof.
+    """A training of a network of ReLU units over beliefs, which ends with a proof."""
 
-    Attributes:
-        name: The name of the file.
-        environment: The Environment. Its actions are rates.
-        proof: The values of the section [proof] that describe the network and the start of the executions.
-        claims: The claims.
-        scale: The rate in Mbit/s and the R_m in ms of links that repeat a violation.
-        envelope: The name of the envelope to which the training turns if a proof fails.
-        layers: The number of units of each hidden layer.
-        generations: The number of generations of each round.
-        links: The number of links in a generation.
-        learning_rate: Adam's learning rate.
-        rounds: The largest number of rounds.
-        seconds: The time limit of each proof.
-        guard: The lowest and the highest rate in units of C_L, each without and with a delay; None before a proof has
-            failed.
-    """
-
-    name: str
-    environment: Environment
-    proof: Mapping[str, Any]
+    name: str  #: the name of the file
+    environment: Environment  #: the Environment. Its actions are rates
+    proof: Mapping[str, Any]  #: of the section [proof]: the network, and the start of the executions
     claims: tuple[Claim, ...]
-    scale: tuple[Fraction, Fraction] = (Fraction(16), Fraction(16))
-    envelope: str = "cc_qdel_wide"
-    layers: tuple[int, ...] = (16,)
-    generations: int = 300
-    links: int = 32
-    learning_rate: float = 0.02
-    rounds: int = 5
-    seconds: float = 60
+    scale: tuple[Fraction, Fraction] = (Fraction(16), Fraction(16))  #: Mbit/s, and R_m in ms, to repeat a violation
+    envelope: str = "cc_qdel_wide"  #: the name of the envelope to which the training turns if a proof fails
+    layers: tuple[int, ...] = (16,)  #: the number of units of each hidden layer
+    generations: int = 300  #: the number of generations of each round
+    links: int = 32  #: the number of links in a generation
+    learning_rate: float = 0.02  #: Adam's learning rate
+    rounds: int = 5  #: the largest number of rounds
+    seconds: float = 60  #: the time limit of each proof
+    #: lowest and highest C_L, each without and with a delay; None before a failure
     guard: tuple[Any, Any] | None = None
 
     def query(self, what: str = "queue <= 1 bdp", horizon: int = 4) -> Query:
-        """Return the query about the network of the proof.
-
-        Args:
-            what: The expectation. Proofs only use the network and the start of the executions.
-            horizon: The horizon T.
-        """
+        """Return the query about the network. Proofs use only the network and the start of the executions."""
         named = {name: str(self.proof[name]) for name in ("jitter",) if name in self.proof}
         model = str(self.proof.get("model", definitions.chosen("models", "WITH_JITTER")))
         buffer = str(self.proof.get("buffer", "infinite"))
@@ -93,11 +72,6 @@ PROOF = ("model", "buffer", "jitter", "start", "expect", "envelope", "seconds")
 
 
 def load(file: str | Path) -> ProvableTraining:
-    """Return the ProvableTraining that a TOML file describes.
-
-    Raises:
-        InputError: If a section, key or value is wrong.
-    """
     sections, _ = load_toml(file)
     with located(str(file)):
         _check_keys(sections)
@@ -127,11 +101,7 @@ def load(file: str | Path) -> ProvableTraining:
 
 
 def claim(text: str) -> Claim:
-    """Return the claim that a text such as `queue <= 8 bdp` or `utilisation >= 1/2 within 8` describes.
-
-    Raises:
-        InputError: If the text is no claim.
-    """
+    """Return the claim that a text such as `queue <= 8 bdp` or `utilisation >= 1/2 within 8` describes."""
     found = _CLAIM.fullmatch(str(text).strip())
     if not found:
         raise InputError(f"'{shown(text)}' is no claim; expected such as queue <= 8 bdp or utilisation >= 1/2 within 8")
@@ -141,7 +111,6 @@ def claim(text: str) -> Claim:
 
 
 def _scale(environment: Mapping[str, Any]) -> tuple[Fraction, Fraction]:
-    """Return the first rate and the first R_m of an environment."""
     values = (environment.get(name, 16) for name in ("rate", "rtt"))
     first = [value[0] if isinstance(value, list) else value for value in values]
     rate, rtt = (Fraction(value) if isinstance(value, int) else Fraction(16) for value in first)

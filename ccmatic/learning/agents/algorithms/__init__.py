@@ -1,4 +1,4 @@
-"""Learning algorithms by name: from folders of this package, from other packages, or from a user's folder."""
+"""Learning algorithms by name: from modules of this package, from other packages, or from a user's folder."""
 
 from importlib import import_module
 from pathlib import Path
@@ -11,25 +11,19 @@ DEFAULT = "ppo"
 
 
 def shipped() -> list[str]:
-    """Return the names of the algorithms in this package, sorted."""
-    return sorted(module.name for module in iter_modules([str(Path(__file__).parent)]) if module.ispkg)
+    return sorted(module.name for module in iter_modules([str(Path(__file__).parent)]))
 
 
 def find(name: str) -> type[Agent]:
-    """Return the Agent class of an algorithm.
+    """Return the Agent class of an algorithm: a shipped name, or an entry point in the group `ccmatic.agents`.
 
-    Args:
-        name: The name of a shipped algorithm, or of an entry point in the group `ccmatic.agents`. The name may also be
-            a folder's path that contains a `/`. The file `train.py` of this folder sets AGENT.
-
-    Raises:
-        InputError: If there is no such algorithm, or its AGENT is not a subclass of Agent.
+    The name may also be the path of a folder, with a `/`, whose file `train.py` sets AGENT.
     """
     ours = shipped()
     if not isinstance(name, str):
         raise InputError(f"algorithm is {shown(name)}; expected a name, such as {DEFAULT}")
     if name in ours:
-        own: type[Agent] = import_module(f"ccmatic.learning.agents.{name}.train").AGENT
+        own: type[Agent] = import_module(f"ccmatic.learning.agents.algorithms.{name}").AGENT
         return own
     if "/" in name:
         agent = definitions.load_from_folder(name, "train", "AGENT")

@@ -1,6 +1,7 @@
-"""PPO: an agent that learns from each rollout and then discards the rollout."""
+"""PPO (Schulman et al., 2017), compiled as one loop: an agent that learns from each rollout and then discards it."""
 
 from dataclasses import dataclass, replace
+from math import log, pi
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
@@ -11,13 +12,105 @@ from jax import Array
 from ccmatic.base import InputError, shown
 from ccmatic.deployment import policies
 from ccmatic.learning.agents import contract
-from ccmatic.learning.agents.links import Played
-from ccmatic.learning.agents.networks import Actor, Network, begin, begin_cell, output
-from ccmatic.learning.agents.ppo.losses import Batch, advantages, loss
-from ccmatic.learning.agents.ppo.networks import Networks, deviation, log_probability, sampled
+from ccmatic.learning.agents.contract import Actor, Network, Played, begin_cell, begin_network, output
 
 if TYPE_CHECKING:
     from ccmatic.learning.agents.query import Training
+
+
+class Networks(NamedTuple):
+    policy: Actor  #: the network of the mean action, or of a score for each choice
+    value: Network  #: the network of the value. Its inputs are the observation and then the memory of the policy
+    log_deviation: Array | None  #: the logarithm of the standard deviation of actions; None for choices
+
+
+def sampled(networks: Networks, outputs: Array, key: Array) -> Array:
+    """Return random actions, or the places of random choices, given the outputs (…, outputs) of the policy."""
+    if networks.log_deviation is None:
+        return jax.random.categorical(key, outputs).astype(jnp.float32)
+    noise = jax.random.normal(key, outputs.shape[:-1])
+    return outputs[..., 0] + jnp.exp(networks.log_deviation) * noise
+
+
+def log_probability(networks: Networks, outputs: Array, action: Array) -> Array:
+    """Return the logarithm of the density of actions, or of the probability of the places of choices."""
+    if networks.log_deviation is None:
+        places = action.astype(jnp.int32)[..., None]
+        return jnp.take_along_axis(jax.nn.log_softmax(outputs), places, axis=-1)[..., 0]
+    away = (action - outputs[..., 0]) / jnp.exp(networks.log_deviation)
+    return -0.5 * away**2 - networks.log_deviation - 0.5 * log(2 * pi)
+
+
+def deviation(networks: Networks, outputs: Array, choices: tuple[float, ...]) -> Array:
+    """Return the standard deviation of actions; for choices, its mean over the outputs (…, outputs)."""
+    if networks.log_deviation is not None:
+        return jnp.exp(networks.log_deviation)
+    shares, numbers = jax.nn.softmax(outputs), jnp.asarray(choices, jnp.float32)
+    mean = shares @ numbers
+    return jnp.sqrt((shares * (numbers - mean[..., None]) ** 2).sum(-1)).mean()
+
+
+#: λ of generalised advantage estimation (Schulman et al., 2016), and the limits of the ratio and of the values.
+LAMBDA, CLIP = 0.95, 0.2
+
+#: The weight of the values' loss.
+VALUES = 2.5
+
+
+class Batch(NamedTuple):
+    """Intervals of flows. Every array begins with the axes (intervals, flows).
+
+    The intervals of a policy with a memory are consecutive. Otherwise the first axis has the length 1.
+    """
+
+    seen: Array  #: the observations
+    memory: Array  #: the memory of the policy before it saw the observation
+    recalled: Array  #: the memory afterwards
+    action: Array  #: the action, or the place of a choice
+    log: Array  #: the logarithm of its probability (density)
+    value: Array
+    returned: Array
+    advantage: Array
+
+
+def advantages(rewards: Array, values: Array, last: Array, gamma: float) -> Array:
+    """Return the advantages (intervals, flows) by generalised advantage estimation.
+
+    Rewards and values are (intervals, flows), in the unit of rewards. `last` has the values after the last interval.
+    """
+
+    def back(carry: tuple[Array, Array], now: tuple[Array, Array]) -> tuple[tuple[Array, Array], Array]:
+        (advantage, following), (reward, value) = carry, now
+        advantage = reward + gamma * following - value + gamma * LAMBDA * advantage
+        return (advantage, value), advantage
+
+    result: Array = jax.lax.scan(back, (jnp.zeros_like(last), last), (rewards, values), reverse=True)[1]
+    return result
+
+
+def loss(networks: Networks, batch: Batch) -> Array:
+    """Return PPO's loss of a Batch. Values and returns are in units of the running standard deviation."""
+    outputs = networks.policy.outputs(_memories(networks, batch), batch.seen)
+    ratio = jnp.exp(log_probability(networks, outputs, batch.action) - batch.log)
+    limited = jnp.clip(ratio, 1 - CLIP, 1 + CLIP)
+    policy = -jnp.minimum(batch.advantage * ratio, batch.advantage * limited).mean()
+    value = output(networks.value, jnp.concatenate([batch.seen, batch.recalled], axis=-1))
+    value = batch.value + jnp.clip(value - batch.value, -CLIP, CLIP)
+    return policy + VALUES * ((batch.returned - value) ** 2).mean()
+
+
+def _memories(networks: Networks, batch: Batch) -> Array:
+    """Return the memory after each observation. Its gradient goes back to the first interval of the batch."""
+    if networks.policy.cell is None:
+        return batch.recalled
+
+    def interval(memory: Array, seen: Array) -> tuple[Array, Array]:
+        memory = networks.policy.remembered(memory, seen)
+        return memory, memory
+
+    result: Array = jax.lax.scan(interval, batch.memory[0], batch.seen)[1]
+    return result
+
 
 #: The largest norm of a gradient, and the least standard deviation by which to divide observations.
 NORM, LEAST_DEVIATION = 0.5, 0.01
@@ -25,25 +118,13 @@ NORM, LEAST_DEVIATION = 0.5, 0.01
 
 @dataclass(frozen=True)
 class Options:
-    """The options that only PPO has.
-
-    Attributes:
-        rollout: The number of intervals between updates.
-        epochs: The number of passes of an update over these intervals.
-        batches: The number of batches into which an update divides these intervals.
-        initial: The file of the initial policy; None for a random policy.
-        memory: The number of units of a GRU in front of the layers; 0 for a policy without memory.
-        activation: The function between the layers of the policy, `tanh` or `relu`. Value networks have tanh.
-        normalise: Whether the networks see observations relative to their running mean and standard deviation. A
-            policy's file has them in its first layer.
-    """
-
-    rollout: int = 25
-    epochs: int = 4
-    batches: int = 4
-    initial: str | None = None
-    memory: int = 0
-    activation: str = "tanh"
+    rollout: int = 25  #: the number of intervals between updates
+    epochs: int = 4  #: the number of passes of an update over these intervals
+    batches: int = 4  #: the number of batches into which an update divides these intervals
+    initial: str | None = None  #: the file of the initial policy; None for a random policy
+    memory: int = 0  #: the number of units of a GRU in front of the layers; 0 for a policy without memory
+    activation: str = "tanh"  #: of the policy, `tanh` or `relu`; value networks have tanh
+    #: whether networks see observations by running mean and deviation (in a policy's first layer)
     normalise: bool = False
 
     def __post_init__(self) -> None:
@@ -69,7 +150,6 @@ class Scale(NamedTuple):
 
     @property
     def deviation(self) -> Array:
-        """The standard deviation."""
         return jnp.sqrt(self.variance) + 1e-8
 
     def including(self, values: Array) -> "Scale":
@@ -81,21 +161,11 @@ class Scale(NamedTuple):
 
 
 class State(NamedTuple):
-    """The state of the agent.
-
-    Attributes:
-        networks: The networks.
-        adam: Adam's state.
-        scale: The Scale of returns.
-        seen: The Scale of observations.
-        deviation: The standard deviation of actions in the last rollout.
-    """
-
     networks: Networks
-    adam: optax.OptState
+    adam: optax.OptState  #: Adam's state
     scale: Scale
-    seen: Scale
-    deviation: Array
+    seen: Scale  #: the Scale of observations
+    deviation: Array  #: the standard deviation of actions in the last rollout
 
 
 class Noted(NamedTuple):
@@ -129,11 +199,7 @@ class Agent(contract.Agent):
 
     @classmethod
     def check(cls, training: "Training") -> None:
-        """Raise InputError if a Training does not suit PPO.
-
-        An episode must consist of whole rollouts. Every recorded interval must count. The initial policy must fit the
-        environment.
-        """
+        """Check that an episode has whole rollouts, so that each interval counts, and that the initial policy fits."""
         section, own, steps = training.agent, training.agent.options, training.environment.options.steps
         recorded = steps - training.lag
         if recorded < own.rollout or recorded % own.rollout:
@@ -151,24 +217,22 @@ class Agent(contract.Agent):
         self.adam = optax.chain(optax.clip_by_global_norm(NORM), optax.adam(training.agent.learning_rate, eps=1e-8))
 
     def begin(self, key: Array) -> State:
-        """Return the first state, as Agent describes."""
         section, size = self.training.agent, self.training.environment.size
         units, choices = section.options.memory, self.training.choices
         one, two = jax.random.split(key)
         if section.options.initial is None:
-            policy = begin(one, units or size, section.layers, last=0.01, outputs=len(choices) or 1)
+            policy = begin_network(one, units or size, section.layers, last=0.01, outputs=len(choices) or 1)
         else:
             policy = [(jnp.array(weights), jnp.array(bias)) for weights, bias in _initial(self.training).layers]
         cell = begin_cell(jax.random.fold_in(key, 1), size, units) if units else None
         deviation = None if choices else jnp.log(jnp.float32(self.training.deviation))
         actor = Actor(policy, cell, section.options.activation)
-        networks = Networks(actor, begin(two, size + units, section.layers), deviation)
+        networks = Networks(actor, begin_network(two, size + units, section.layers), deviation)
         returns = Scale(jnp.float32(1), jnp.float32(0), jnp.float32(1))
         seen = Scale(jnp.float32(1), jnp.zeros(size), jnp.ones(size))
         return State(networks, self.adam.init(networks), returns, seen, jnp.float32(self.training.deviation))
 
     def learn(self, state: State, links: Array, key: Array) -> tuple[State, Played]:
-        """Play an episode as rollouts, and learn from each of them, as Agent describes."""
         training, own = self.training, self.training.agent.options
         first, key = jax.random.split(key)
         played, seen = training.links.begin(links)
@@ -196,7 +260,6 @@ class Agent(contract.Agent):
         return state, place.played
 
     def _normalised(self, state: State, seen: Array) -> Array:
-        """Return observations as the networks read them."""
         if not self.training.agent.options.normalise:
             return seen
         return (seen - state.seen.mean) / _deviation(state.seen)
@@ -226,12 +289,10 @@ class Agent(contract.Agent):
         return jax.lax.scan(interval, place, keys)
 
     def _meant(self, action: Array) -> Array:
-        """Return the actions of places of choices."""
         choices = self.training.choices
         return jnp.asarray(choices, jnp.float32)[action.astype(jnp.int32)] if choices else action
 
     def _update(self, state: State, noted: Noted, rewards: Array, following: Array, key: Array) -> State:
-        """Return the state after an update on a rollout."""
         networks, adam, scale, *_ = state
         values, last = (scale.mean + scale.deviation * v for v in (noted.value, output(networks.value, following)))
         advantage = advantages(rewards, values, last, self.training.agent.gamma)
@@ -261,18 +322,15 @@ class Agent(contract.Agent):
         return orders.reshape(own.epochs * own.batches, -1)
 
     def deviation(self, state: State) -> Array:
-        """Return the standard deviation of actions, which the agent has learned."""
         return state.deviation
 
     def layers(self, state: State) -> Network:
-        """Return the layers of the policy, as Agent describes."""
         policy = state.networks.policy
         if policy.cell:
             return policy.layers
         return [self._of_observations(state, *policy.layers[0]), *policy.layers[1:]]
 
     def cell(self, state: State) -> policies.Cell | None:
-        """Return the unit with memory, as Agent describes."""
         cell = state.networks.policy.cell
         if cell is None:
             return None
@@ -280,7 +338,6 @@ class Agent(contract.Agent):
         return cell._replace(**gates)
 
     def actor(self, state: State) -> Actor:
-        """Return the network of the policy, as Agent describes."""
         return replace(super().actor(state), activation=self.training.agent.options.activation)
 
     def _of_observations(self, state: State, weights: Array, bias: Array) -> tuple[Array, Array]:
@@ -301,10 +358,7 @@ def _deviation(scale: Scale) -> Array:
 
 
 def _initial(training: "Training") -> policies.Policy:
-    """Return a training's initial policy.
-
-    Raise InputError if its observations or actions differ from the training's.
-    """
+    """Return a training's initial policy, whose observations and actions have to be the training's."""
     if training.attacks:
         raise InputError("initial is for policies; expected none, because an adversary begins at random")
     file = training.agent.options.initial

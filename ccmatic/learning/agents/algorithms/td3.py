@@ -1,4 +1,8 @@
-"""TD3: an agent that learns at the end of each episode from its memory, which also keeps earlier episodes."""
+"""TD3 (Fujimoto et al., 2018), compiled as one loop.
+
+The agent learns at the end of each episode from its memory, which also keeps earlier episodes. Two critics learn from
+the lower of two target values, and a policy learns from one critic.
+"""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -9,12 +13,54 @@ import optax
 from jax import Array
 
 from ccmatic.learning.agents import contract
-from ccmatic.learning.agents.links import Played
-from ccmatic.learning.agents.networks import Network, begin
-from ccmatic.learning.agents.td3.losses import Transitions, act, critics_loss, policy_loss, target
+from ccmatic.learning.agents.contract import Network, Played, begin_network, output
 
 if TYPE_CHECKING:
     from ccmatic.learning.agents.query import Training
+
+#: The noise on the target policy's actions: its standard deviation and its limit, as shares of the largest action
+#: (values of the TD3 authors).
+SMOOTHING = 0.2, 0.5
+
+
+class Transitions(NamedTuple):
+    """Intervals of flows: observation (…, size), action, reward, and the next observation (…, size)."""
+
+    seen: Array
+    action: Array
+    reward: Array
+    following: Array
+
+
+def act(policy: Network, seen: Array, most: float) -> Array:
+    """Return the actions of a policy. A tanh limits them to the range from -most to most."""
+    return most * jnp.tanh(output(policy, seen))
+
+
+def worth(critic: Network, seen: Array, action: Array) -> Array:
+    """Return a critic's value of actions, given the observations."""
+    return output(critic, jnp.concatenate([seen, action[..., None]], axis=-1))
+
+
+def target(
+    policy: Network, critics: tuple[Network, Network], batch: Transitions, most: float, gamma: float, key: Array
+) -> Array:
+    """Return the values that the critics should have for a batch, by the target policy and the target critics."""
+    noise = jax.random.normal(key, batch.action.shape) * SMOOTHING[0] * most
+    limit = SMOOTHING[1] * most
+    action = jnp.clip(act(policy, batch.following, most) + jnp.clip(noise, -limit, limit), -most, most)
+    value = jnp.minimum(*(worth(critic, batch.following, action) for critic in critics))
+    return batch.reward + gamma * value
+
+
+def critics_loss(critics: tuple[Network, Network], batch: Transitions, wanted: Array) -> Array:
+    errors = [worth(critic, batch.seen, batch.action) - wanted for critic in critics]
+    return sum(((error**2).mean() for error in errors), jnp.float32(0))
+
+
+def policy_loss(policy: Network, critic: Network, batch: Transitions, most: float) -> Array:
+    return -worth(critic, batch.seen, act(policy, batch.seen, most)).mean()
+
 
 #: The policy's learning rate divided by the critics' learning rate (value of the DDPG authors).
 SLOWER = 0.1
@@ -26,51 +72,28 @@ FOLLOW, CRITICS_PER_POLICY = 0.005, 2
 
 @dataclass(frozen=True)
 class Options:
-    """The options that only TD3 has.
-
-    Attributes:
-        updates: The number of updates at the end of an episode.
-        batch: The number of intervals in one update, counted over all links.
-        memory: The number of intervals per link that the memory keeps. An update draws its intervals from these latest
-            intervals.
-    """
-
-    updates: int = 100
-    batch: int = 256
-    memory: int = 500
+    updates: int = 100  #: the number of updates at the end of an episode
+    batch: int = 256  #: the number of intervals in one update, counted over all links
+    memory: int = 500  #: the latest intervals per link from which updates draw
 
     def __post_init__(self) -> None:
         contract.require_whole(self, "updates", "batch", "memory")
 
 
 class Networks(NamedTuple):
-    """A policy and two critics."""
-
     policy: Network
     critics: tuple[Network, Network]
 
 
 class State(NamedTuple):
-    """The state of the agent.
-
-    Attributes:
-        learned: The learned networks.
-        slow: The target networks, which follow the learned networks.
-        adam: Adam's state for the policy, and for the critics.
-        memory: The latest transitions (intervals, flows).
-        received: The number of intervals that the memory has received so far.
-    """
-
     learned: Networks
-    slow: Networks
-    adam: tuple[optax.OptState, optax.OptState]
-    memory: Transitions
-    received: Array
+    slow: Networks  #: the target networks, which follow the learned networks
+    adam: tuple[optax.OptState, optax.OptState]  #: Adam's state for the policy, and for the critics
+    memory: Transitions  #: the latest transitions (intervals, flows)
+    received: Array  #: the number of intervals that the memory has received so far
 
 
 class Agent(contract.Agent):
-    """TD3 as an Agent."""
-
     Options = Options
 
     def __init__(self, training: "Training") -> None:
@@ -80,11 +103,10 @@ class Agent(contract.Agent):
         self.most = training.environment.bounds[1]
 
     def begin(self, key: Array) -> State:
-        """Return the first state, as Agent describes."""
         section, size, flows = self.training.agent, self.training.environment.size, self.training.links.flows
         one, two, three = jax.random.split(key, 3)
-        policy = begin(one, size, section.layers, last=0.01)
-        critics = begin(two, size + 1, section.layers), begin(three, size + 1, section.layers)
+        policy = begin_network(one, size, section.layers, last=0.01)
+        critics = begin_network(two, size + 1, section.layers), begin_network(three, size + 1, section.layers)
         empty = jnp.zeros((section.options.memory, flows))
         seen = jnp.zeros((*empty.shape, size))
         return State(
@@ -96,7 +118,6 @@ class Agent(contract.Agent):
         )
 
     def learn(self, state: State, links: Array, key: Array) -> tuple[State, Played]:
-        """Play an episode, remember it, and learn from the memory, as Agent describes."""
         acting, learning = jax.random.split(key)
         played, transitions = self._play(state.learned.policy, links, acting)
         state = self._remember(state, transitions)
@@ -136,7 +157,6 @@ class Agent(contract.Agent):
         return state._replace(memory=memory, received=state.received + count)
 
     def _update(self, state: State, number: Array, key: Array) -> State:
-        """Return the state after one update on a random batch."""
         training, (learned, slow, adam, memory, received) = self.training, state
         drawing, smoothing = jax.random.split(key)
         own = training.agent.options
@@ -157,11 +177,10 @@ class Agent(contract.Agent):
         return State(after, slow, (first, second), memory, received)
 
     def deviation(self, state: State) -> Array:
-        """Return the standard deviation of actions that the query sets."""
         return jnp.asarray(self.training.deviation, jnp.float32)
 
     def layers(self, state: State) -> Network:
-        """Return the layers as Agent describes, plus a fixed last layer, which multiplies the tanh's output."""
+        """Return the layers, and a fixed last layer, which multiplies the tanh's output."""
         return [*state.learned.policy, (jnp.full((1, 1), self.most), jnp.zeros(1))]
 
 
