@@ -18,14 +18,11 @@ from ccmatic.base import InputError, late
 
 #: The modules take long to import, and most commands need few of them.
 if TYPE_CHECKING:
-    from ccmatic.answers.estimation import Estimate
-    from ccmatic.answers.explanation import Explanation
-    from ccmatic.answers.starvation import Starvation
-    from ccmatic.answers.verification import Judgement, Report
-    from ccmatic.answers.worst_case import WorstCase
-    from ccmatic.api.given import Asked as Asked
-    from ccmatic.api.given import Given as Given
-    from ccmatic.api.given import load_controller
+    from ccmatic.answers.estimation import Estimate, estimate, network_of
+    from ccmatic.answers.explanation import Explanation, explain, trace_page
+    from ccmatic.answers.starvation import Starvation, starve
+    from ccmatic.answers.verification import Judgement, Report, answer, answer_all, replay, verify, verify_all
+    from ccmatic.answers.worst_case import WorstCase, worst, worst_all
     from ccmatic.api.judging import (
         is_witness,
         judge,
@@ -68,32 +65,17 @@ if TYPE_CHECKING:
         train,
         train_proved,
     )
-    from ccmatic.api.verdicts import (
-        answer,
-        answer_all,
-        ask,
-        decide,
-        estimate,
-        explain,
-        export_trace,
-        measure,
-        network_of,
-        replay,
-        starve,
-        trace_page,
-        verify,
-        verify_all,
-        worst,
-        worst_all,
-    )
     from ccmatic.controllers import Controller
-    from ccmatic.language.neural import Decision
+    from ccmatic.language.neural import Decision, decide
     from ccmatic.logic.solving import SolverOptions
+    from ccmatic.networks.trace_export import export_trace
     from ccmatic.networks.traces import Trace
     from ccmatic.proving import Attempt, Check, ProofOutcome
     from ccmatic.proving.guarantees import Guarantee
-    from ccmatic.questions import Question
-    from ccmatic.questions.query import Network, Query
+    from ccmatic.questions import Question, ask, measure
+    from ccmatic.questions.query import Asked as Asked
+    from ccmatic.questions.query import Given as Given
+    from ccmatic.questions.query import Network, Query, load_controller
     from ccmatic.questions.query import load as load_query
     from ccmatic.synthesis import CoverReport, Progress
     from ccmatic.synthesis.widening import Widening, WideningReport

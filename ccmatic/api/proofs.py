@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from ccmatic import proving
-from ccmatic.api.given import Asked, Given, read_query
 from ccmatic.base import InputError, parse_json, read_text
 from ccmatic.contracts import RoundProof, load_definition
 from ccmatic.logic import isolated, isolated_steps
@@ -15,7 +14,7 @@ from ccmatic.proving.enclosures import SavedProof
 from ccmatic.proving.guarantees import Guarantee
 from ccmatic.proving.invariants import Bound, Decided, Eventually, FirstSteps, Invariant, Phases
 from ccmatic.questions import Question
-from ccmatic.questions.query import left_out
+from ccmatic.questions.query import Asked, Given, left_out, read_query
 
 
 @isolated

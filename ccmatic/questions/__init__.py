@@ -1,7 +1,6 @@
 """The question language: text for networks, expectations and starts (see docs/reference/expectations.md)."""
 
 from ccmatic.questions.horizons import ROUNDS, least_of_period, usual_horizon, without_history
-from ccmatic.questions.measuring import judge, measure, read
 from ccmatic.questions.networks import (
     NetworkDescription,
     SolverNetwork,
@@ -12,7 +11,7 @@ from ccmatic.questions.networks import (
     require_threshold,
     units,
 )
-from ccmatic.questions.question import Question, ask, beside
+from ccmatic.questions.question import Question, ask, beside, judge, measure, read
 
 __all__ = [
     "ROUNDS",

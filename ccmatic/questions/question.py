@@ -1,21 +1,125 @@
-"""Questions: does a controller meet an expectation on a network, from a given start?"""
+"""Questions (does a controller meet an expectation on a network?), and the measures of traces by expectations."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, TypeVar
+from math import inf
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from ccmatic import controllers
 from ccmatic.base import InputError, blamed, counted, definitions, shown
-from ccmatic.contracts import load_definition
+from ccmatic.contracts import Model, NetworkView, load_definition
 from ccmatic.logic import isolated
-from ccmatic.networks.traces import Trace
-from ccmatic.questions.between_steps import between_steps, counts_longer
-from ccmatic.questions.horizons import counters_at_first, long_enough, usual_horizon, usual_start, with_history
-from ccmatic.questions.networks import NetworkDescription, describe, place
-from ccmatic.questions.query import Decides, Query
-from ccmatic.records import PathRecord
+from ccmatic.networks.traces import Trace, read_trace
+from ccmatic.questions.horizons import (
+    between_steps,
+    counters_at_first,
+    counts_longer,
+    long_enough,
+    usual_horizon,
+    usual_start,
+    with_history,
+)
+from ccmatic.questions.networks import NetworkDescription, describe, place, units
+from ccmatic.questions.query import Decides, Given, Query, from_record
+from ccmatic.records import ExpectationRecord, PathRecord
+
+#: A unit of time, `s` or `R_m`, and a function from a step to the time.
+Clock: TypeAlias = tuple[Literal["s", "R_m"], Callable[[int], Fraction]]
+
+
+def read(text: str, given: Mapping[str, Any] | None = None) -> Any:
+    """Parse an expectation.
+
+    Args:
+        text: The text of the expectation.
+        given: The units, as `networks.units` returns them. The default is the set of units that suit every network.
+
+    Raises:
+        InputError: If the text is no valid expectation.
+    """
+    kind = _kind()
+    return kind.parse(text, given or kind.units)
+
+
+def judge(model: Model, x: NetworkView, text: str, expectation: Any, clock: Clock | None = None) -> ExpectationRecord:
+    """Judge an execution by an expectation.
+
+    Args:
+        model: The network's Model.
+        x: The execution. Its values are numbers.
+        text: The expectation as the user wrote it.
+        expectation: The parsed expectation, as `read` returns it.
+        clock: The Clock of all times. By default, times are in R_m and count from the first step.
+
+    Returns:
+        The ExpectationRecord.
+
+    Raises:
+        InputError: If the execution does not show the quantity of the expectation, or is too short.
+    """
+    worst, says = _kind().worst(model, x, expectation, clock)
+    name, time = clock or ("R_m", lambda t: Fraction(t, x.R))
+    met = worst is not None and expectation.met(worst.value)
+    unit, factor = expectation.written
+    shown = worst is not None and worst.value != inf
+    return ExpectationRecord(
+        expect=" ".join(text.split()),
+        verdict="not applicable" if worst is None else "met" if met else "not met",
+        value=worst.value / factor if shown else None,
+        unit=unit,
+        at_least=worst is not None and worst.at_least,
+        flow=None if worst is None or worst.flow is None else worst.flow + 1,
+        begin=None if worst is None else float(time(worst.begin)),
+        end=None if worst is None else float(time(worst.end)),
+        clock=name,
+        measured=says,
+    )
+
+
+@isolated
+def measure(trace: Trace | str | Path, expectation: str, *, allow_code: bool = False) -> ExpectationRecord:
+    """Judge a trace by an expectation (docs/reference/expectations.md), exactly.
+
+    `measure` does not check whether the trace obeys the laws of its network; `replay` does.
+
+    Args:
+        trace: The trace or its file, such as a counterexample or the trace of a simulated run.
+        expectation: The expectation, such as `utilisation >= 80% over every 4 rtt`. Its units are those of the trace's
+            path, if the trace states one.
+        allow_code: As in `replay`.
+
+    Returns:
+        The verdict (`met`, `not met` or `not applicable`), and the worst value with the steps at which it occurs.
+
+    Raises:
+        InputError: If the expectation cannot be read, or the trace does not show its quantity.
+
+    Examples:
+        >>> cm.measure("results/gallery/late_drain.json", "queue <= 4 bdp").verdict
+    """
+    trace = read_trace(trace)
+    query = from_record(trace.query, allow_code)
+    controller = None if trace.controller is None else query.read_controller(trace.controller)
+    reads = trace.columns.keys() & query.units().keys()
+    x = query.observed(trace, reads, controller.state if controller else ())
+    if trace.path is None:
+        return judge(query.model, x, expectation, read(expectation))
+    steps = trace.path.rtt / trace.path.step
+    if steps != x.R if query.model.windows else steps > 1:
+        rounds = f"{counted(x.R, 'step')} per R_m" if query.model.windows else "at most one step per R_m"
+        raise InputError(f"the path of the trace has {float(steps):.6g} steps per R_m; expected {rounds}")
+    scale = Fraction(1) if query.model.windows else steps
+    expected = read(expectation, units(trace.path.rate, trace.path.rtt, scale))
+    counts_longer(expected, _kind(), trace.path.rtt, steps)
+    return judge(query.model, x, expectation, expected, ("R_m", lambda t: t / steps))
+
+
+def _kind() -> Any:
+    return load_definition("properties", "PROPERTY", definitions.chosen("properties", "EXPECTS"))
+
 
 #: An answer to a question: a Judgement or a WorstCase.
 Answer = TypeVar("Answer", bound=Any)
@@ -190,15 +294,38 @@ class Question:
 @blamed()
 @isolated
 def ask(
-    controller: Any,
+    controller: Given | Sequence[Given],
     on: str,
     expect: str,
+    *,
     start: str | None = None,
     horizon: int | None = None,
     period: int | None = None,
     given: str = "",
 ) -> Question:
-    """Return the Question for the texts of a network, an expectation and a start, as described in `ccmatic.api.ask`."""
+    """Ask whether a controller meets an expectation on a network (docs/reference/expectations.md).
+
+    Args:
+        controller: The controller, or one for each flow of the network.
+        on: The network, such as `ccac, buffer 1 bdp, jitter 1 rtt` or `24 mbit, rtt 40 ms, buffer 1 bdp`.
+        expect: The expectation, such as `utilisation >= 80% over every 10 rtt` or `share >= 20% beside cubic`.
+        start: The states in which executions begin: `any`, `start`, `informed`, `converged`, or conditions such as
+            `window <= 2 bdp`. The default is `converged` for controllers with state, unless a period is given, and
+            otherwise `any`.
+        horizon: T, the number of steps from the start on. By default, as many steps as the expectation needs, but at
+            least 4 R_m, and an R_m more for each BDP that has to wait until the expectation breaks.
+        period: If given, only executions that repeat after this many steps, and so may go on for ever, count.
+        given: Further conditions on executions, in the language of `avoids`, separated by `;`.
+
+    Returns:
+        The Question, which `answer` decides.
+
+    Raises:
+        InputError: If a text cannot be read, or if the network cannot express the expectation.
+
+    Examples:
+        >>> cm.answer(cm.ask("cc_qdel", "ccac, buffer 1 bdp", "queue <= 4 bdp"))
+    """
     name = definitions.chosen("properties", "EXPECTS")
     kind = load_definition("properties", "PROPERTY", name)
     description = describe(on)

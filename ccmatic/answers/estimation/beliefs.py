@@ -6,16 +6,63 @@ are those of the model whose links the environment emulates.
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
-from ccmatic.answers.estimation.knowledge import SenderKnowledge
 from ccmatic.base import RATE, definitions
 from ccmatic.contracts import START, TIMEOUT, Belief, Links, Program, RunningMax, StateBelief, is_bound, load_definition
 from ccmatic.worlds.window_arrays import MOST, Needs, Window, WindowValues, needs
+
+
+class IntervalMeasures(Protocol):
+    """The measurements of senders in an interval, as arrays (f, n); see `ccmatic.learning.envs.signals.Interval`."""
+
+    @property
+    def seconds(self) -> Array:
+        """The length of the interval."""
+        ...
+
+    @property
+    def sent(self) -> Array:
+        """The number of bytes that were sent."""
+        ...
+
+    @property
+    def acked(self) -> Array:
+        """The number of bytes that were acknowledged."""
+        ...
+
+    @property
+    def lost(self) -> Array:
+        """The number of bytes that the sender has detected as lost."""
+        ...
+
+    @property
+    def rtt_end(self) -> Array:
+        """The RTT of the last acknowledged byte, in seconds."""
+        ...
+
+
+class SenderKnowledge(Protocol):
+    """The knowledge of senders after an interval."""
+
+    @property
+    def now(self) -> IntervalMeasures:
+        """The latest interval."""
+        ...
+
+    @property
+    def before(self) -> IntervalMeasures:
+        """The previous interval."""
+        ...
+
+    def measure(self, name: str) -> Array:
+        """Return the value of a shipped measure by name."""
+        ...
+
 
 #: The number of steps in a window, plus one for the step before the window. This is also the default of exported
 #: controllers.

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from ccmatic.answers.estimation import particle_filter as one
-from ccmatic.answers.estimation.knowledge import SenderKnowledge
+from ccmatic.answers.estimation.beliefs import SenderKnowledge
 
 #: The default number of particles. With the paper's 1000 particles, the filter takes longer than the rest of a
 #: training.

@@ -7,7 +7,7 @@ from ccmatic.answers.explanation.sentences import Explanation, explain, legend, 
 from ccmatic.base import late
 
 if TYPE_CHECKING:
-    from ccmatic.answers.explanation.stepping import View, page, script, style, view
+    from ccmatic.answers.explanation.stepping import View, script, style, trace_page, view
 
 __all__ = [
     "Explanation",
@@ -18,9 +18,9 @@ __all__ = [
     "explain",
     "legend",
     "observed",
-    "page",
     "script",
     "style",
+    "trace_page",
     "view",
 ]
 

@@ -4,7 +4,7 @@ from html import escape
 from itertools import pairwise
 from math import ceil, floor, log10
 
-from ccmatic.answers.explanation.words import number
+from ccmatic.answers.explanation.reasons import number
 from ccmatic.networks.traces import DASHES, Form, Kind, apart
 
 #: Sizes in pixels: the smallest height of a chart, the height of a strip, the height of a name beside a line, and the

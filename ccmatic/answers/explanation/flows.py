@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from ccmatic import controllers
-from ccmatic.answers.explanation.words import number, quantity
+from ccmatic.answers.explanation.reasons import number, quantity
 from ccmatic.base import TIME, counted
 
 #: The longest waiting time, in steps, that is computed exactly.

@@ -1,12 +1,15 @@
 """A trace explained in sentences, with the numbers that decide its property."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from ccmatic.answers.explanation.flows import accounts
-from ccmatic.answers.explanation.words import UNITS, leaf_text, number, quantity
-from ccmatic.answers.verification import Outcome
+from ccmatic.answers.explanation.reasons import UNITS, leaf_text, number, quantity
+from ccmatic.answers.verification import Outcome, Report, replay
 from ccmatic.base import BYTES, blamed, counted
 from ccmatic.contracts import BEFORE_TIMEOUT, Compared, Stated
+from ccmatic.logic import isolated
+from ccmatic.networks.traces import Trace, read_trace
 from ccmatic.records import ExplanationRecord
 
 #: The largest number of steps that one sentence lists.
@@ -35,8 +38,25 @@ class Explanation:
         return ExplanationRecord(list(self.broken), list(self.network), list(self.sender))
 
 
-def explain(trace, report) -> Explanation:
-    """Return the Explanation of a trace. `report` is the Report from the trace's replay (see `verification.replay`)."""
+@isolated
+def explain(trace: Trace | str | Path, *, report: Report | None = None, allow_code: bool = False) -> Explanation:
+    """Explain a trace in sentences with numbers.
+
+    The sentences state which part of the property is broken, and why no exception applies. The sentences also describe
+    the actions of the network, and name the part of the controller's code that chose the rates.
+
+    Args:
+        trace: The trace, or its file.
+        report: The Report from the trace's replay, as a Judgement has it. By default, the trace is replayed.
+        allow_code: As in `replay`.
+
+    Returns:
+        The Explanation.
+
+    Raises:
+        InputError: If `replay` refuses the trace.
+    """
+    report, trace = report or replay(trace, allow_code=allow_code), read_trace(trace)
     x = observed(trace, report)
     broken = tuple(_broken(report, x)) if report.outcome is Outcome.BREAKS else ()
     network = (*_earlier(trace, report, x), *_network(report.query, x))

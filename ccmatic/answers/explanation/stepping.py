@@ -7,20 +7,61 @@ values at the slider's step.
 import json
 import re
 from dataclasses import dataclass
+from fractions import Fraction
 from html import escape
 from importlib.resources import files
+from pathlib import Path
 
 from ccmatic import controllers
 from ccmatic.answers.explanation import charts
-from ccmatic.answers.explanation.binding import binding
-from ccmatic.answers.explanation.deciding import decided
+from ccmatic.answers.explanation.reasons import UNITS, decided, leaf_text, number
 from ccmatic.answers.explanation.sentences import explain, legend, observed, reasons_of
-from ccmatic.answers.explanation.words import UNITS, leaf_text, number
-from ccmatic.answers.verification import Outcome
+from ccmatic.answers.verification import Outcome, Report, replay
 from ccmatic.base import BYTES, RATE, TIME, InputError, counted
 from ccmatic.contracts import BEFORE_TIMEOUT
-from ccmatic.networks.traces import ROLES, Chart, Form, Lanes, Line, scales
+from ccmatic.logic import isolated
+from ccmatic.networks.traces import ROLES, Chart, Form, Lanes, Line, Trace, read_trace, scales
 from ccmatic.worlds.text import way_taken
+
+#: The size of a change in C·R_m, and the length of the longest trace for which binding laws are shown. Each number in a
+#: trace requires two checks.
+LITTLE, LONGEST = Fraction(1, 10**9), 60
+
+WAYS = ((LITTLE, "more"), (-LITTLE, "less"))
+
+
+def binding(query, trace):
+    """List the binding laws of a trace.
+
+    Args:
+        query: The trace's query.
+        trace: The Trace.
+
+    Returns:
+        A list of texts for each step. Each text names a column, and a law that does not allow a larger or smaller value
+        in the column. All lists are empty if the trace has more steps than LONGEST.
+    """
+    if trace.horizon > LONGEST:
+        return [[] for _ in range(trace.horizon)]
+    chosen = ["S", *(["K"] if "K" in query.model.declared() else []), *(["L"] if query.buffer.finite else [])]
+    names = [name for name in chosen if name in trace.columns]
+    before = _broken(query, trace)
+    return [[line for name in names for line in _lines(query, trace, name, t, before)] for t in range(trace.horizon)]
+
+
+def _lines(query, trace, name, t, before):
+    column = trace.columns[name]
+    for little, word in WAYS:
+        other = trace.with_columns(**{name: (*column[:t], column[t] + little, *column[t + 1 :])})
+        for law in sorted(_broken(query, other) - before):
+            if law[1] == t:
+                yield f"{name} cannot be {word}: {law[0].replace('_', ' ')}"
+
+
+def _broken(query, trace):
+    laws = query.model.network(query.observed(trace))
+    return {(name, t) for name, t, condition in laws if condition is False}
+
 
 #: The words that describe columns in charts, and the visual roles of these columns.
 WORDS = {
@@ -69,16 +110,22 @@ class View:
     data: dict
 
 
-def page(trace, report):
-    """Return the text of the page for a trace.
+@isolated
+def trace_page(trace: Trace | str | Path, *, report: Report | None = None, allow_code: bool = False) -> str:
+    """Show a trace step by step on an HTML page that needs no other file.
 
     Args:
-        trace: The Trace, with any number of flows.
-        report: The Report of the trace's replay.
+        trace: The trace, or its file.
+        report: The Report from the trace's replay. By default, the trace is replayed.
+        allow_code: As in `replay`.
+
+    Returns:
+        The text of the page.
 
     Raises:
-        InputError: If a number is too large to draw.
+        InputError: If `replay` refuses the trace, or if a number is too large to draw.
     """
+    report, trace = report or replay(trace, allow_code=allow_code), read_trace(trace)
     shown = view(trace, report)
     kind = "" if all(report.objectives.values()) else "bad"
     parts = {
@@ -95,7 +142,7 @@ def page(trace, report):
 
 
 def view(trace, report):
-    """Return the View of a trace. Arguments and errors are as in `page`."""
+    """Return the View of a trace. Arguments and errors are as in `trace_page`."""
     _require_floats(trace)
     shared, lanes = _drawn(trace, report.query)
     drawn = [*shared, *(chart for lane in lanes for chart in lane.charts)]
@@ -109,7 +156,7 @@ def view(trace, report):
         "OBJECTIVES": "\n".join(_objective(each, trace.horizon - 1) for each in objectives),
         "NOW": "\n".join(_now(name, column, says[name]) for name, column in trace.columns.items()),
         "CONTROLLERS": "\n".join(_listings(trace, report.controller)),
-        "SENTENCES": "\n".join(f"<li>{escape(text)}</li>" for text in str(explain(trace, report)).splitlines()),
+        "SENTENCES": "\n".join(f"<li>{escape(text)}</li>" for text in str(explain(trace, report=report)).splitlines()),
         "NUMBERS": _numbers(trace),
         "CONSTANTS": escape(", ".join(f"{name} = {number(value)}" for name, value in trace.constants.items())),
     }

@@ -9,11 +9,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
+from pathlib import Path
 
 from ccmatic import base
 from ccmatic.base import InputError, counted, located
 from ccmatic.contracts import Bounds, Execution, Law
-from ccmatic.networks.traces import Trace
+from ccmatic.networks.traces import Trace, read_trace
 from ccmatic.questions import query as queries
 from ccmatic.questions.query import Decides, Query
 
@@ -63,17 +64,22 @@ class Report:
         return f"{counted(self.checked, 'law')} checked; broken laws: {faults}; objectives not met: {unmet}"
 
 
-def replay(trace: Trace, file: str | None = None, allow_code: bool = False) -> Report:
-    """Replay a trace.
+def replay(trace: Trace | str | Path, *, allow_code: bool = False) -> Report:
+    """Check every law that a trace must obey by exact arithmetic, without a solver.
 
     Args:
-        trace: The trace, with the record of its query and the source of its controller.
-        file: The path of the trace's file, for error messages.
-        allow_code: Whether the trace may name files whose code is run, as in `queries.from_record`.
+        trace: The trace, or its file.
+        allow_code: Whether to run the files that the trace names as model or property. Otherwise only shipped ones are
+            accepted.
+
+    Returns:
+        The Report. Its `faults` list the laws that the trace breaks. Its `outcome` states whether the trace breaks its
+        property.
 
     Raises:
-        InputError: If the trace lacks a value that its query needs.
+        InputError: If the file is no trace, or the trace lacks a value that its query needs.
     """
+    file, trace = None if isinstance(trace, Trace) else str(trace), read_trace(trace)
     with located(file):
         query = queries.from_record(trace.query, allow_code)
         if base.blamed_files():

@@ -1,15 +1,23 @@
-"""Read queries: from names and numbers in the notation of users, from records, and from TOML files."""
+"""Read queries, from names and numbers in the notation of users, records and TOML files, and their controllers."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from ccmatic import records
-from ccmatic.base import InputError, absolute, blamed, definitions, line_of, load_toml, located_in, suggest
+from ccmatic import controllers, records
+from ccmatic.base import InputError, absolute, blamed, definitions, line_of, load_toml, located_in, shown, suggest
 from ccmatic.contracts import load_definition
+from ccmatic.controllers import Controller, ControllerGroup, Stateful
 from ccmatic.questions.query.network import Network
-from ccmatic.questions.query.query import Query
+from ccmatic.questions.query.query import Decides, Query
 from ccmatic.records import ABSENT, QueryRecord
+
+#: The forms in which callers may pass a controller; see `controllers.given`.
+Given = Controller | Stateful | ControllerGroup | Callable[..., Fraction] | Path | str
+
+#: The forms in which callers may pass a query: a Query, a name in examples/queries, or the path of a file.
+Asked = Query | Path | str
 
 #: The sections of a query file and the keys of each section. None stands for any key, such as parameters and records.
 SECTIONS: dict[str, tuple[str, ...] | None] = {
@@ -121,6 +129,35 @@ def load(name: str | Path) -> Query:
             expect=sections.get("expect", {}),
             paper=sections.get("paper", {}),
         )
+
+
+def read_query(query: Asked) -> Query:
+    """Return the Query that a Query, a name or a path stands for. Raise InputError if no query is found."""
+    if isinstance(query, str | Path):
+        return load(query)
+    if not isinstance(query, Query):
+        raise InputError(f"{shown(query)} is no query; expected a Query, the name of one, or the path of its file")
+    return query
+
+
+def load_controller(controller: Given, query: Asked | None = None) -> Decides:
+    """Load a controller from a Python function, a file, a name, or source text.
+
+    Args:
+        controller: The controller in one of these forms.
+        query: The query whose beliefs the controller may read. By default, the beliefs of every model that ccmatic
+            ships.
+
+    Returns:
+        The controller. Its `rate` runs it, and its `pretty` formats it.
+
+    Raises:
+        InputError: If the text or function is no controller. The error names the file and the line, if known.
+
+    Examples:
+        >>> cm.load_controller("cc_qdel")
+    """
+    return controllers.given(controller) if query is None else read_query(query).controller(controller)
 
 
 def _property_of(sections: Mapping[str, Any], file: Path) -> tuple[Any, dict[str, Any]]:

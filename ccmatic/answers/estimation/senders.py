@@ -1,16 +1,62 @@
 """The knowledge that a sender can have about its path at each step: the possible values, and the sender's beliefs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import inf
 from pathlib import Path
+from typing import Any, cast
 
-from ccmatic.answers.estimation.declared import declared
 from ccmatic.answers.estimation.exact import ANY, PossibleValues, possible
 from ccmatic.base import InputError, absolute
-from ccmatic.contracts import Buffer, Column, Model, load_definition
-from ccmatic.networks.traces import Trace
+from ccmatic.contracts import (
+    Column,
+    Model,
+    NetworkView,
+    ObservationWindow,
+    RunningBound,
+    RunningMin,
+    StateBelief,
+    TraceData,
+    load_definition,
+)
+from ccmatic.networks.traces import Trace, read_trace
 from ccmatic.questions.query import Network
+
+
+def declared(model: Model, jitter: int, trace: TraceData) -> Mapping[str, Sequence[Fraction | float]]:
+    """Return the values of each belief at each step of a trace, by name.
+
+    The sender has observed the trace from its first step, and has no other knowledge. The values are Fractions in the
+    units of the trace. The value inf means that the sender has no upper bound yet.
+
+    Args:
+        model: The Model.
+        jitter: The jitter D in steps.
+        trace: The trace.
+    """
+    x = ObservationWindow(model, trace.horizon, jitter, trace.constants["MSS"])
+    beliefs = cast("dict[str, list[Fraction | float]]", x.beliefs)  # These lists of numbers grow step by step.
+    for t in range(trace.horizon):
+        row = {name: trace.columns[name][t] for name in ("A", "S", "L", "Ld", "r")}
+        lost = row["Ld"]
+        Q, F = (int(trace.columns[name][t]) if name in model.measures else 0 for name in "QF")
+        x.append(Q, F, False, **row, timely=lost, excess=lost)
+        for bound in model.bounds():
+            beliefs[bound.name].append(bound.moved(x, t) if t else _true_bound(bound, x))
+        for state in model.beliefs:
+            if isinstance(state, StateBelief):
+                value: Any = state.value(x, t)
+                beliefs[state.name].append(Fraction(value))
+    return beliefs
+
+
+def _true_bound(bound: RunningBound, x: ObservationWindow) -> Fraction | float:
+    """Return a bound on the belief that is true on every path."""
+    if isinstance(bound, RunningMin):
+        return inf
+    start: Any = bound.true_start(cast("NetworkView", x))  # The bound reads only attributes of ObservationWindow.
+    return cast("Fraction", start)
 
 
 @dataclass(frozen=True)
@@ -26,6 +72,37 @@ class Estimate:
     t: int
     possible: PossibleValues
     declared: Mapping[str, Fraction | float]
+
+
+def estimate(
+    trace: Trace | str | Path,
+    network: Network | None = None,
+    *,
+    told: Callable[[Estimate], None] = lambda estimate: None,
+) -> list[Estimate]:
+    """Compute the sender's possible knowledge of its path at the end of each step of a trace, except the first step.
+
+    Args:
+        trace: The trace, or its file.
+        network: The network; by default, the trace's network. The horizon of the network is the number of steps that
+            the sender looks back. To bound the link rate C, the sender uses all earlier steps.
+        told: A function that is called with each Estimate as soon as the Estimate is computed.
+
+    Returns:
+        The Estimates. The field `possible` has the exact range of each quantity, over all executions of the network
+        with the same observations. The field `declared` has the model's beliefs.
+
+    Raises:
+        InputError: If no execution of the network matches the trace. The error names the laws that the trace breaks.
+
+    Examples:
+        >>> cm.estimate("results/gallery/late_drain.json")[-1].possible.C
+    """
+    trace, made = read_trace(trace), []
+    for step in estimates(trace, network or network_of(trace)):
+        told(step)
+        made.append(step)
+    return made
 
 
 def estimates(trace: Trace, network: Network) -> Iterator[Estimate]:
@@ -57,26 +134,35 @@ def estimates(trace: Trace, network: Network) -> Iterator[Estimate]:
 
 
 def network_of(
-    trace: Trace,
+    trace: Trace | str | Path,
+    *,
     model: str | Path | None = None,
-    buffer: Buffer | str | int | Fraction | None = None,
+    buffer: int | str | Fraction | None = None,
     jitter: int | str | None = None,
     horizon: int | str | None = None,
     allow_code: bool = False,
 ) -> Network:
-    """Return the Network of a trace, with the given parts replaced.
+    """Return the network of a trace with some values replaced, for `estimate`.
 
     Args:
-        trace: The trace.
-        model: The name or path of another model.
-        buffer: Another buffer, as text in the notation of users.
-        jitter: Another jitter in steps.
-        horizon: The number of remembered steps, as in `estimates`. The default is all steps.
-        allow_code: Whether the trace may name a model in a file, whose code then runs.
+        trace: The trace, or its file.
+        model: A model that replaces the trace's model, as in `Network`.
+        buffer: A buffer that replaces the trace's buffer.
+        jitter: A jitter that replaces the trace's jitter.
+        horizon: The number of steps that a sender looks back. By default, all steps of the trace.
+        allow_code: Whether to run the file that the trace names as its model. Otherwise only shipped models are
+            accepted.
+
+    Returns:
+        The Network. The Network allows all executions, including executions outside the published model.
 
     Raises:
-        InputError: If there is no such model, or a value cannot be read.
+        InputError: If a value does not fit any network.
+
+    Examples:
+        >>> cm.estimate("results/gallery/late_drain.json", cm.network_of("results/gallery/late_drain.json", jitter=2))
     """
+    trace = read_trace(trace)
     query = trace.query
     if model is None:
         loaded, name = load_definition("models", "MODEL", query["model"], allow_code), query["model"]
