@@ -42,14 +42,9 @@ class Change:
 
 
 def read_change(values: Mapping[str, str], rtt: Fraction | None) -> Change | None:
-    """Return the Change that the parts of a network describe; None if the network does not change.
+    """Return the Change that the parts of a network describe, by key; None if the network does not change.
 
-    Args:
-        values: The texts of the network's parts, by key.
-        rtt: R_m in seconds, or None.
-
-    Raises:
-        InputError: A part cannot be read, or the change to which it belongs is missing.
+    `rtt` is R_m in seconds, if known. A part of a change without a change is an InputError.
     """
     if not values.keys() & {"outage", "change"}:
         for key in ("queue", "at"):

@@ -83,18 +83,8 @@ def without_history(query: Query, controller: Decides) -> Query:
 def long_enough(network: Network, needed: int, depth: Fraction, horizon: int | None, period: int | None) -> Network:
     """Return the network with as many steps as the question needs, or with the number of steps that the user gives.
 
-    The default covers an R_m for each BDP that has to fill, and ROUNDS more, but at most LONGEST: a sender that adds a
-    BDP per R_m then breaks the expectation.
-
-    Args:
-        network: The network.
-        needed: The number of steps that the expectation needs.
-        depth: The bytes in C·R_m that have to fill before the expectation breaks.
-        horizon: The number of steps that the user gives, or None.
-        period: The period of the executions in steps, or None if they are not periodic.
-
-    Raises:
-        InputError: If the question needs more steps than the user gives.
+    The default covers an R_m for each BDP that has to fill (`depth`, in C·R_m), and ROUNDS more, but at most LONGEST: a
+    sender that adds a BDP per R_m then breaks the expectation.
     """
     if period is not None:
         needed = max(needed, least_of_period(network, period))
@@ -108,12 +98,7 @@ def long_enough(network: Network, needed: int, depth: Fraction, horizon: int | N
 
 @contextmanager
 def usual_horizon(network: Network, period: int | None) -> Iterator[None]:
-    """Within this block, add to errors about the horizon that the horizon is the default.
-
-    Args:
-        network: The network with the default horizon.
-        period: The period of the executions in steps, or None if they are not periodic.
-    """
+    """Within this block, add to errors about the horizon that the horizon is the default."""
     try:
         yield
     except InputError as error:
@@ -142,12 +127,7 @@ _FINEST = 4
 
 @contextmanager
 def between_steps(description: NetworkDescription, placed: SolverNetwork) -> Iterator[None]:
-    """Within a `with` block, express errors about a time between two steps in the description's units.
-
-    Args:
-        description: The network as the user described it.
-        placed: The corresponding network of the solver.
-    """
+    """Within this block, errors about a time between two steps are in the units of the user, and suggest times."""
     try:
         yield
     except BetweenSteps as error:
@@ -164,14 +144,7 @@ def between_steps(description: NetworkDescription, placed: SolverNetwork) -> Ite
 def counts_longer(expectation: Any, kind: Any, rtt: Fraction | None, steps: Fraction) -> bool:
     """Return whether an expectation is about the bytes in each R_m, but the network counts them in longer steps.
 
-    Args:
-        expectation: The expectation.
-        kind: The property that parsed the expectation.
-        rtt: R_m in seconds; None if unknown.
-        steps: The number of steps per R_m.
-
-    Raises:
-        InputError: If this expectation is a lower bound, because a shorter time has fewer bytes.
+    If it is a lower bound, raise InputError, because a shorter time has fewer bytes.
     """
     if rtt is None or steps >= 1 or not kind.counts_per_round(expectation):
         return False

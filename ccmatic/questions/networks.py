@@ -47,23 +47,22 @@ _AMOUNT = re.compile(r"(\d{1,30}(?:\.\d{1,30}|/\d{1,30})?)\s*(bdp|rtt)?", re.ASC
 
 @dataclass(frozen=True)
 class NetworkDescription:
-    """The network that the text of `--on` describes.
+    """The network that the text of `--on` describes. A part is None if the text does not have it.
 
-    Args:
+    Attributes:
         text: The whole text.
-        model: The name or path of a model. None if the text describes a path and names no model.
-        rate: The link's rate C in bytes per second. None if the text has no rate.
-        rtt: The round-trip propagation delay R_m in seconds. None if the text has no delay.
+        model: The name or path of a model.
+        rate: The link's rate C in bytes per second.
+        rtt: The round-trip propagation delay R_m in seconds.
         buffer: The buffer as the user wrote it: `infinite`, `any`, or a size, possibly after >=. A size in packets is
             converted to bytes.
         store: The noun before the size in the text: `buffer`, or `bucket` for a policer.
-        jitter: The jitter D as the user wrote it. None if the text has no jitter.
+        jitter: The jitter D as the user wrote it.
         packet: The packet size MSS in bytes.
-        flows: The number of flows that share the network, if the text states this number.
+        flows: The number of flows that share the network.
         pauses: Whether applications may pause.
-        threshold: The queue above which the link marks packets, as the user wrote it. A size in packets is converted to
-            bytes.
-        change: The change of the path, or None.
+        threshold: The queue above which the link marks packets, as the buffer.
+        change: The change of the path.
         aggregates: Whether a part of the jitter is the aggregation of acknowledgements.
         settings: Parameters of the model, as in its name.
     """
@@ -85,10 +84,7 @@ class NetworkDescription:
 
     @property
     def jitter_seconds(self) -> Fraction | None:
-        """The jitter D in seconds.
-
-        The value is None if the text has no jitter, or if its jitter is in round trips of unknown length.
-        """
+        """The jitter D in seconds; None without jitter, or in round trips of unknown length."""
         if self.jitter is None:
             return None
         match = _AMOUNT.fullmatch(self.jitter)
@@ -183,9 +179,7 @@ def describe(text: str) -> NetworkDescription:
 def named_model(description: NetworkDescription, name: str) -> str:
     """Return the name of a model with the parameters that a description sets.
 
-    Raises:
-        InputError: The model has no such parameter, or the model loses bytes by chance and the description does not
-            state how many.
+    The model must have them. If it loses bytes by chance, the description must state how many.
     """
     model = load_definition("models", "MODEL", name, allow_code=True)
     losing, is_path = definitions.chosen("models", "LOSSY"), description.rate is not None
@@ -202,17 +196,7 @@ def named_model(description: NetworkDescription, name: str) -> str:
 
 
 def place(description: NetworkDescription, by_window: bool, flows: int, horizon: int | None = None) -> SolverNetwork:
-    """Return a Network that represents a description.
-
-    Args:
-        description: The description.
-        by_window: Whether the controllers send by a window.
-        flows: The number of controllers.
-        horizon: The number of points T of a trace. The default is the least horizon of the network.
-
-    Raises:
-        InputError: If the network cannot represent the description.
-    """
+    """Return a Network that represents a description for controllers, on its least horizon unless one is given."""
     name, model = _model(description, by_window, flows)
     if not model.windows and description.rtt is not None and not model.default_jitter:
         message = f"{name} has neither jitter nor a propagation delay, so it cannot have an rtt"
@@ -229,7 +213,6 @@ def place(description: NetworkDescription, by_window: bool, flows: int, horizon:
 def _placed(
     description: NetworkDescription, name: str, model: Model, steps: Fraction | int, horizon: int | None
 ) -> SolverNetwork:
-    """Return the SolverNetwork for a model that has this number of steps per R_m."""
     notes: list[str] = []
     given: list[str] = []
     jitter = _jitter(description, model, steps, notes)
@@ -317,7 +300,6 @@ def _changing(name: str, description: NetworkDescription, by_window: bool, flows
 
 
 def _may_pause(name: str) -> bool:
-    """Return whether applications may pause on the shipped network with this name."""
     return "application" in load_definition("models", "MODEL", name).parameters
 
 
@@ -342,11 +324,7 @@ def _jitter(description: NetworkDescription, model: Model, steps: Fraction | int
 
 
 def _marking(description: NetworkDescription, name: str, model: Model, steps: Fraction | int, buffer: str) -> str:
-    """Return the name of the network with its threshold in units of C·step.
-
-    Raises:
-        InputError: The threshold is not below the buffer.
-    """
+    """Return the name of the network with its threshold, which must be below the buffer, in units of C·step."""
     require_threshold(description, model)
     if description.threshold is None:
         return name
@@ -407,12 +385,9 @@ def _require_room(description: NetworkDescription, steps: Fraction | int, buffer
 
 
 def units(rate: Fraction | None, rtt: Fraction | None, scale: Fraction = Fraction(1)) -> dict[str, Any]:
-    """Return the units for expectations on a path.
+    """Return the units for expectations on a path of this rate (bytes/s) and R_m (s), which may be unknown.
 
-    Args:
-        rate: The link's rate C in bytes per second. The value is None if unknown.
-        rtt: The propagation delay R_m in seconds. The value is None if unknown.
-        scale: The propagation delay R_m in the execution's unit of time.
+    `scale` is R_m in the execution's unit of time.
     """
     kind = load_definition("properties", "PROPERTY", definitions.chosen("properties", "EXPECTS"))
     units = {
@@ -432,7 +407,6 @@ def units(rate: Fraction | None, rtt: Fraction | None, scale: Fraction = Fractio
 
 
 def _require_model(first: str) -> None:
-    """Raise InputError if the first part of a description is neither a model nor a rate."""
     if re.search(r"[<>=]\s", first):
         raise InputError(f"'{shown(first)}' is an expectation; expected a network, such as '{_example(False)}'")
     if ";" in first:
@@ -466,7 +440,6 @@ def _total(times: Sequence[str], rtt: Fraction | None) -> str | None:
 
 
 def _require_jitter(what: str, text: str, rtt: Fraction | None) -> None:
-    """Raise InputError if the text is no valid jitter. `rtt` is the network's R_m in seconds, if known."""
     match = _AMOUNT.fullmatch(text)
     if match and (match[2] == "rtt" or (not match[2] and not exact(match[1]))):
         return
@@ -479,7 +452,6 @@ def _require_jitter(what: str, text: str, rtt: Fraction | None) -> None:
 
 
 def _require_buffer(text: str, store: str, is_path: bool) -> None:
-    """Raise InputError if the text is neither a valid buffer nor a valid bucket."""
     if text in ("infinite", "any"):
         return
     match = quantities.QUANTITY.fullmatch(text.removeprefix(">=").strip())
@@ -494,7 +466,6 @@ def _require_buffer(text: str, store: str, is_path: bool) -> None:
 
 
 def _require_threshold(text: str, is_path: bool) -> None:
-    """Raise InputError if the text is no threshold."""
     match = quantities.QUANTITY.fullmatch(text)
     is_size = bool(match and match[2] in ("b", "kb", "mb", *_PACKETS))
     if not match or not (match[2] == "bdp" or (is_size and is_path)):
@@ -510,7 +481,6 @@ def _in_bytes(text: str, packet: int) -> str:
 
 
 def _expected(item: str) -> str:
-    """Return the 'expected …' text of the error message about an unreadable part of a description."""
     key, *_ = re.split(r"\W", item.lower(), maxsplit=1)
     near = get_close_matches(key, _KEYS, n=1)
     if not near:
@@ -520,10 +490,7 @@ def _expected(item: str) -> str:
 
 
 def _items(text: str) -> list[str]:
-    """Return the parts of a description between commas.
-
-    A part `parameter=value` remains together with the model's name.
-    """
+    """Return the parts of a description between commas. `parameter=value` stays together with the model's name."""
     items: list[str] = []
     for part in text.split(","):
         if items and _PARAMETER.fullmatch(part.strip()):
@@ -545,7 +512,6 @@ def _example(is_path: bool) -> str:
 
 
 def _setting(key: str, text: str) -> str:
-    """Return the value of a model's parameter that an item of a description sets."""
     match = quantities.QUANTITY.fullmatch(text.removesuffix("%").strip())
     amount = exact(match[1]) if match else None
     if text[:1] in "<>=":

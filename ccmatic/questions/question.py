@@ -31,34 +31,16 @@ Clock: TypeAlias = tuple[Literal["s", "R_m"], Callable[[int], Fraction]]
 
 
 def read(text: str, given: Mapping[str, Any] | None = None) -> Any:
-    """Parse an expectation.
-
-    Args:
-        text: The text of the expectation.
-        given: The units, as `networks.units` returns them. The default is the set of units that suit every network.
-
-    Raises:
-        InputError: If the text is no valid expectation.
-    """
+    """Parse an expectation, by default with the units that suit every network. Raise InputError if it is none."""
     kind = _kind()
     return kind.parse(text, given or kind.units)
 
 
 def judge(model: Model, x: NetworkView, text: str, expectation: Any, clock: Clock | None = None) -> ExpectationRecord:
-    """Judge an execution by an expectation.
+    """Judge an execution of numbers by an expectation, which `read` parsed from `text`.
 
-    Args:
-        model: The network's Model.
-        x: The execution. Its values are numbers.
-        text: The expectation as the user wrote it.
-        expectation: The parsed expectation, as `read` returns it.
-        clock: The Clock of all times. By default, times are in R_m and count from the first step.
-
-    Returns:
-        The ExpectationRecord.
-
-    Raises:
-        InputError: If the execution does not show the quantity of the expectation, or is too short.
+    By default, times are in R_m and count from the first step. Raise InputError if the execution does not show the
+    quantity of the expectation, or is too short.
     """
     worst, says = _kind().worst(model, x, expectation, clock)
     name, time = clock or ("R_m", lambda t: Fraction(t, x.R))
@@ -156,7 +138,7 @@ class Question:
 
     @contextmanager
     def defaults_named(self) -> Iterator[None]:
-        """Return a context that adds to errors about a default horizon, or a default start, that it is the default."""
+        """Within this block, errors about a default horizon, or a default start, say that it is the default."""
         with ExitStack() as stack:
             if self.begins_as_usual:
                 stack.enter_context(usual_start(self.start))
@@ -271,10 +253,7 @@ class Question:
         return Fraction(comparison.amount / comparison.written[1])
 
     def met(self, worst: Any) -> str:
-        """Return the verdict on the expectation.
-
-        The verdict follows from the WorstCase of the expectation's quantity.
-        """
+        """Return the verdict on the expectation that follows from the WorstCase of its quantity."""
         amount, grows = self.amount, worst.quantity.grows
         if worst.none is not None and (worst.none <= amount if grows else worst.none >= amount):
             return "holds"
@@ -410,7 +389,6 @@ def _each(controller: Any) -> Sequence[Any]:
 
 
 def _require_windows(senders: Sequence[Any]) -> None:
-    """Raise InputError unless each of several controllers sends by a window."""
     for each in senders:
         if not controllers.sends_by_window(each):
             name = shown(each) if isinstance(each, str) else "one of them"

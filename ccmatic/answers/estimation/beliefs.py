@@ -21,47 +21,31 @@ class IntervalMeasures(Protocol):
     """The measurements of senders in an interval, as arrays (f, n); see `ccmatic.learning.envs.signals.Interval`."""
 
     @property
-    def seconds(self) -> Array:
-        """The length of the interval."""
-        ...
+    def seconds(self) -> Array: ...
 
     @property
-    def sent(self) -> Array:
-        """The number of bytes that were sent."""
-        ...
+    def sent(self) -> Array: ...
 
     @property
-    def acked(self) -> Array:
-        """The number of bytes that were acknowledged."""
-        ...
+    def acked(self) -> Array: ...
 
     @property
-    def lost(self) -> Array:
-        """The number of bytes that the sender has detected as lost."""
-        ...
+    def lost(self) -> Array: ...
 
     @property
-    def rtt_end(self) -> Array:
-        """The RTT of the last acknowledged byte, in seconds."""
-        ...
+    def rtt_end(self) -> Array: ...
 
 
 class SenderKnowledge(Protocol):
-    """The knowledge of senders after an interval."""
+    """The knowledge of senders after an interval, which `ccmatic.learning.envs` implements."""
 
     @property
-    def now(self) -> IntervalMeasures:
-        """The latest interval."""
-        ...
+    def now(self) -> IntervalMeasures: ...
 
     @property
-    def before(self) -> IntervalMeasures:
-        """The previous interval."""
-        ...
+    def before(self) -> IntervalMeasures: ...
 
-    def measure(self, name: str) -> Array:
-        """Return the value of a shipped measure by name."""
-        ...
+    def measure(self, name: str) -> Array: ...
 
 
 #: The number of steps in a window, plus one for the step before the window. This is also the default of exported
@@ -121,15 +105,13 @@ class Beliefs(NamedTuple):
 
     @property
     def horizon(self) -> int:
-        """The number of steps in a window, plus one for the step before the window."""
+        """The number of steps in a window, plus one for the step before it."""
         return len(next(iter(self.columns.values())))
 
     def named(self) -> dict[str, Array]:
-        """Return the beliefs by name."""
         return {belief.name: self.latest[belief.name] for belief in _beliefs()[0]}
 
     def starting(self, **values: Array) -> "Beliefs":
-        """Return the Beliefs with some values replaced, by name."""
         first = {name: values.get(name, value) for name, value in self.first.items()}
         return self._replace(latest=self.latest | values, first=first)
 
@@ -141,14 +123,10 @@ class Beliefs(NamedTuple):
         return self.after(now.sent, now.acked, now.lost, last, first)
 
     def after(self, sent: Array, acked: Array, lost: Array, last: Array, first: Array) -> "Beliefs":
-        """Return the Beliefs after an interval.
+        """Return the Beliefs after an interval with these bytes.
 
-        Args:
-            sent: The number of bytes sent in the interval.
-            acked: The number of bytes acknowledged in the interval.
-            lost: The number of bytes detected as lost in the interval.
-            last: The delay in whole steps of the last acknowledged byte, if there is one.
-            first: The delay in whole steps of the first acknowledged byte, if there is one.
+        `last` and `first` are the delays of the last and of the first acknowledged byte in whole steps, if there is
+        one.
         """
         served = acked > 0
         delays = {
@@ -168,7 +146,6 @@ class Beliefs(NamedTuple):
         return after
 
     def _begin_first(self, counts: Columns, delays: Columns) -> "Beliefs":
-        """Begin the first window, with the given beliefs."""
         flight = self.latest["sent"] + counts["sent"] - counts["acked"] - counts["lost"]
         zero = jnp.zeros_like(flight)
         state = self._replace(latest=self.latest | delays | {"sent": flight, "acked": zero, "lost": zero})
@@ -180,7 +157,7 @@ class Beliefs(NamedTuple):
         return self._replace(latest={name: window.now[name] for name in self.latest})._window()
 
     def _window(self) -> "Beliefs":
-        """Begin a new window with the current knowledge. Byte counts start at 0 in the new window."""
+        """Begin a new window, whose byte counts start at 0."""
         latest = self.latest
         zero = jnp.zeros_like(latest["sent"])
         counts = {"sent": latest["sent"] - latest["acked"] - latest["lost"], "acked": zero, "lost": zero}
@@ -202,10 +179,7 @@ class Beliefs(NamedTuple):
         return Window(time, values, before, self.first, columns, dict(zip(_beliefs()[1], self.runs, strict=True)))
 
     def _column(self, name: str, time: Array, now: Mapping[str, Any]) -> Array:
-        """Return a column.
-
-        If it is an observation, it includes the value of this step. Beliefs of this step are computed later.
-        """
+        """Return a column. An observation has the value of this step, but beliefs of this step are computed later."""
         return self.columns[name].at[time].set(now[name]) if name in _COUNTS else self.columns[name]
 
     def _move(self, counts: Columns, delays: Columns) -> "tuple[Beliefs, Beliefs]":
@@ -258,10 +232,7 @@ def _timed_out(belief: Belief, window: Window, values: WindowValues) -> Array:
 def begin(D: Array, packet: Array | int, horizon: int = HORIZON) -> Beliefs:
     """Return the first Beliefs of senders that know only that the link serves at least one packet per step.
 
-    Args:
-        D: The longest time from service to acknowledgement, in steps, an array (f, n); see Beliefs.
-        packet: The number of bytes in a packet.
-        horizon: The number of steps in a window, plus one for the step before the window.
+    `D`, as in Beliefs, is an array (f, n), and `horizon` the steps of a window, plus one for the step before it.
     """
     none, column = jnp.zeros(D.shape, jnp.float32), jnp.zeros((horizon, *D.shape), jnp.float32)
     beliefs, programs = _beliefs()
@@ -280,11 +251,5 @@ def begin(D: Array, packet: Array | int, horizon: int = HORIZON) -> Beliefs:
 
 
 def of_links(links: Links, slots: int, horizon: int = HORIZON) -> Beliefs:
-    """Return the first Beliefs on Links.
-
-    Args:
-        links: The Links.
-        slots: The number of slots in an interval.
-        horizon: The number of steps in a window, plus one, as in `begin`.
-    """
+    """Return the first Beliefs on Links, whose intervals have this number of slots."""
     return begin(jnp.ceil((links.rtt + links.jitter) / slots - HAIR), links.packet.astype(jnp.float32), horizon)

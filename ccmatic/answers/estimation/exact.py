@@ -14,24 +14,14 @@ from ccmatic.questions.query import Network
 
 
 class Case:
-    """The case of conditions that contains a solution.
+    """The polyhedron of conditions around one solution: the literals that are true in the solution define it.
 
     The conditions are true wherever all terms in `below` are at most 0 (or below 0, for strict comparisons) and all
-    terms in `zero` are 0. These points form a convex set that contains the solution. Points at which the two sides of a
-    strict comparison are equal lie outside the set, but the set comes arbitrarily close to them.
-
-    Attributes:
-        below: Linear terms that are at most 0.
-        zero: Linear terms that are 0.
+    terms in `zero` are 0. This set is convex. Where the two sides of a strict comparison are equal, a point lies
+    outside the set, but the set comes arbitrarily close to it. `value` reads a term or a condition in the solution.
     """
 
     def __init__(self, conditions: Iterable[Truth], value: Callable[[Linear | Condition], Any]) -> None:
-        """Find the case of a solution.
-
-        Args:
-            conditions: The conditions.
-            value: A function from a term or a condition to its value in the solution, such as `Checker.value`.
-        """
         self._value = value
         self._truths: dict[Any, bool] = {}
         self.below: list[Linear] = []
@@ -145,16 +135,10 @@ class PossibleValues:
 
 @isolated
 def possible(network: Network, trace: Trace, C: Range = ANY) -> PossibleValues:
-    """Return the PossibleValues at the end of a trace. A sender has observed the steps of this trace.
+    """Return the PossibleValues at the end of a trace, whose steps a sender has observed.
 
-    Args:
-        network: The Network.
-        trace: The trace.
-        C: The Range of C that the sender already knows.
-
-    Raises:
-        InputError: If no execution of the network explains the trace. The message names the laws that exclude the
-            trace.
+    `C` is what the sender already knows of C. If no execution explains the trace, an InputError names the laws that
+    exclude it.
     """
     x = sender_observations(network.model, network.buffer, network.jitter, trace, trace.horizon)
     laws = [law for law in _laws(network, x, C) if law.formula is not True]
@@ -195,7 +179,7 @@ def _waiting(queue: Range) -> Range:
 
 
 def _wait(x: Execution, search: "_Search") -> Range:
-    """Return the Range of the last served byte's wait, in whole steps. The measured delay is its upper bound."""
+    """Return the Range of the last served byte's wait in whole steps. The measured delay is its upper bound."""
     served = next((t for t in range(x.horizon - 1, 0, -1) if x.S[t] > x.S[t - 1]), None)
     if served is None or x.Q is None:
         return ANY
@@ -210,11 +194,7 @@ def _wait(x: Execution, search: "_Search") -> Range:
 
 
 class _Search:
-    """A search for bounds on terms over the solutions of conditions.
-
-    Attributes:
-        case: The Case of one solution; None if there is no solution.
-    """
+    """A search for bounds on terms over the solutions of conditions. Its `case` is None if there is no solution."""
 
     def __init__(self, conditions: Sequence[Truth]) -> None:
         self._conditions, self._checker = conditions, Checker()
@@ -223,11 +203,10 @@ class _Search:
         self.case = self._case(True)
 
     def reaches(self, condition: Truth) -> bool:
-        """Return whether the condition is true in some solution."""
         return self._solve(condition, lambda: True) is not None
 
     def _case(self, condition: Truth) -> Case | None:
-        """Return the Case of a solution in which the condition is true; None if there is no such solution."""
+        """Return the Case of a solution in which the condition is true, or None."""
         return self._solve(condition, lambda: Case(self._conditions, self._checker.value))
 
     def _solve(self, condition: Truth, read: Callable[[], T]) -> T | None:
@@ -240,18 +219,12 @@ class _Search:
             self._checker.pop()
 
     def range(self, numerator: Linear, denominator: Linear, claimed: Range = ANY) -> Range:
-        """Return the Range of a quotient whose denominator is positive in each solution.
-
-        The argument `claimed` is a Range that the conditions imply.
-        """
+        """Return the Range of a quotient whose denominator is positive. The conditions imply the Range `claimed`."""
         least = self._most(-numerator, denominator, None if claimed.least is None else -claimed.least)
         return Range(None if least is None else -least, self._most(numerator, denominator, claimed.most))
 
     def _most(self, numerator: Linear, denominator: Linear, claimed: Fraction | None) -> Fraction | None:
-        """Return the least upper bound, or None.
-
-        The search visits one case after another until no case has a larger value.
-        """
+        """Return the least upper bound, or None: visit one case after another until no case has a larger value."""
         if claimed is not None and self.reaches(numerator >= denominator * claimed):
             return claimed
         bound, case = None, self.case

@@ -93,8 +93,7 @@ class Particles(NamedTuple):
     def widths(self) -> tuple[Array, ...]:
         """Return the widths of the ranges from the 10th to the 90th percentile (Eqs. 9 and 10), each an array (f, n).
 
-        There are three widths: of the queueing delay in seconds, of the logarithm of the flow's own rate, and of the
-        logarithm of others' rate.
+        They are those of the queueing delay in seconds, and of the logarithms of the flow's own and the others' rate.
         """
         own, others = (jnp.log(jnp.maximum(rate, LEAST)) for rate in (self.state.own, self.state.others))
         return tuple(_width(values) for values in (self.state.delay, own, others))
@@ -107,23 +106,14 @@ def first(luck: Array) -> one.FilterState[Array]:
 
 
 def begin(key: Array, rtt: Array, count: int = COUNT) -> Particles:
-    """Return the Particles of flows that know nothing about their links except R_m.
-
-    Args:
-        key: The key of jax.random for all random choices.
-        rtt: R_m in seconds, an array (f, n).
-        count: The number of particles per flow.
-    """
+    """Return the Particles of flows that know nothing but their R_m in seconds, an array (f, n)."""
     drawn, key = jax.random.split(key)
     state, none = first(jax.random.uniform(drawn, (4, *rtt.shape, count))), jnp.zeros((*rtt.shape, 1))
     return Particles(state, Measurement(none, none, none, none), rtt[..., None], key)
 
 
 def _twice(state: one.FilterState[Array], full: Array, again: Array) -> one.FilterState[Array]:
-    """Return two copies of all particles.
-
-    The mask `full` applies to the first copy, and the mask `again` to the second.
-    """
+    """Return two copies of all particles, the first with the mask `full`, the second with `again`."""
     own, others, delay = (jnp.concatenate([column, column], axis=-1) for column in state[:3])
     return one.FilterState(own, others, delay, jnp.concatenate([full, again], axis=-1))
 
@@ -131,10 +121,7 @@ def _twice(state: one.FilterState[Array], full: Array, again: Array) -> one.Filt
 def _resample(
     now: one.FilterState[Array], stays: Array, left: Array, luck: Array, count: int
 ) -> one.FilterState[Array]:
-    """Return `count` particles: the remaining particles, then mutations of some.
-
-    If more than `count` remain, return a selection.
-    """
+    """Return `count` particles: the remaining ones, or a selection of them, and then mutations of some."""
     place = jnp.arange(count)
     drawn = jnp.floor(luck[0] * left)
     wanted = jnp.where(left > count, jnp.floor((place + luck[0]) * left / count), jnp.where(place < left, place, drawn))

@@ -67,16 +67,7 @@ COLOURS = (BELIEF, SENDER, PROBE, JITTER)
 
 
 def draw(estimates: Sequence[Estimate], model: Model, path: str | Path) -> None:
-    """Draw Estimates of a model's beliefs to a file.
-
-    Args:
-        estimates: The Estimates.
-        model: The Model.
-        path: The path of the file. The suffix selects PNG, SVG or PDF.
-
-    Raises:
-        InputError: If the drawing cannot be made.
-    """
+    """Draw Estimates of a model's beliefs to a file. The suffix selects PNG, SVG or PDF."""
     with traces.figure(path, (8, 6.4)) as figure:
         panels = zip(PANELS.items(), figure.subplots(len(PANELS), sharex=True), strict=True)
         for (name, (heading, unit)), axes in panels:
@@ -102,5 +93,4 @@ def _panel(axes: "Axes", estimates: Sequence[Estimate], name: str, beliefs: Sequ
 
 
 def _float(value: Fraction | float | None) -> float:
-    """Return a number for drawing. None and infinity become nan."""
     return nan if value is None or isinf(value) else float(value)

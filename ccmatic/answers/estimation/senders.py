@@ -25,15 +25,10 @@ from ccmatic.questions.query import Network
 
 
 def declared(model: Model, jitter: int, trace: TraceData) -> Mapping[str, Sequence[Fraction | float]]:
-    """Return the values of each belief at each step of a trace, by name.
+    """Return the values of each belief at each step of a trace, by name, in the units of the trace.
 
-    The sender has observed the trace from its first step, and has no other knowledge. The values are Fractions in the
-    units of the trace. The value inf means that the sender has no upper bound yet.
-
-    Args:
-        model: The Model.
-        jitter: The jitter D in steps.
-        trace: The trace.
+    The sender has observed the trace from its first step, and has no other knowledge. The value inf means that it has
+    no upper bound yet.
     """
     x = ObservationWindow(model, trace.horizon, jitter, trace.constants["MSS"])
     beliefs = cast("dict[str, list[Fraction | float]]", x.beliefs)  # These lists of numbers grow step by step.
@@ -108,18 +103,9 @@ def estimate(
 def estimates(trace: Trace, network: Network) -> Iterator[Estimate]:
     """Yield an Estimate of each step of a trace except the first.
 
-    A sender observes the bytes that it sends, and the bytes served and lost. The sender observes losses one step late,
-    except on an ideal link. The sender knows R_m, MSS, D, and the buffer of the network (in C·R_m), but not C. The
-    sender remembers its observations of the latest steps; the network's horizon is the number of these steps. The
-    sender remembers all its knowledge of C.
-
-    Args:
-        trace: The trace.
-        network: The Network.
-
-    Raises:
-        InputError: If no execution of the network explains the trace up to a step; the message names the step. The
-            function also raises this error if the trace lacks observations.
+    A sender observes the bytes that it sends, and the bytes served and lost. It observes losses one step late, except
+    on an ideal link. It knows R_m, MSS, D, and the buffer of the network (in C·R_m), but not C. It remembers the latest
+    steps, as many as the network's horizon, and all its knowledge of C.
     """
     _require(trace, network)
     beliefs, C = declared(network.model, network.jitter, trace), ANY
@@ -179,7 +165,6 @@ def network_of(
 
 
 def _require(trace: Trace, network: Network) -> None:
-    """Raise InputError unless the trace has the observations of a sender on this network."""
     model = network.model
     if model.windows:
         raise InputError(
@@ -195,8 +180,7 @@ def _require(trace: Trace, network: Network) -> None:
 def _window(model: Model, trace: Trace, start: int, end: int) -> Trace:
     """Return a window of a trace as a trace of its own.
 
-    The window's byte counts are relative to the bytes served by its first step. Its delays may be as long as the whole
-    trace.
+    Its byte counts are relative to the bytes served by its first step. Its delays may be as long as the whole trace.
     """
     served, columns = trace.columns["S"][start], model.declared()
 

@@ -25,7 +25,6 @@ def number(value):
 
 
 def quantity(value, unit):
-    """Return a number with its unit as text. `unit` is a key of UNITS."""
     return f"{number(value)} {UNITS.get(unit, unit)}".rstrip()
 
 
@@ -55,12 +54,9 @@ def leaf_text(leaf, end):
 
 
 def decided(reason, truth, end):
-    """Return the step at which it becomes certain whether a reason holds. Later steps cannot change this.
+    """Return the step from which on it is certain whether a reason holds, in an execution of numbers.
 
-    Args:
-        reason: A Reason whose terms are numbers.
-        truth: Whether the reason holds.
-        end: The last step of the execution. This step decides every reason that names no step.
+    The last step, `end`, decides every reason that names no step.
     """
     match reason:
         case Compared(step=int(step)):
@@ -78,9 +74,6 @@ def decided(reason, truth, end):
 
 
 def _joined(parts, every, truth, end):
-    """Return the step that decides a conjunction (`every`) or a disjunction.
-
-    Either one part decides the result, or all parts together do.
-    """
+    """Return the step that decides a conjunction (`every`) or a disjunction: one part does, or all parts together."""
     steps = [decided(part, truth, end) for part in parts if part.condition is truth]
     return (max if every is truth else min)(steps, default=end)

@@ -34,7 +34,6 @@ class Explanation:
         return "\n".join((*self.broken, *self.network, *self.sender))
 
     def record(self):
-        """Return the records.ExplanationRecord for JSON."""
         return ExplanationRecord(list(self.broken), list(self.network), list(self.sender))
 
 
@@ -70,7 +69,7 @@ def observed(trace, report):
 
 
 def legend(query, names):
-    """Return, as text, the meaning and the unit of each named column."""
+    """Return the meaning and the unit of each named column."""
     declared, units = query.model.declared(), query.units()
     texts = {name: f"{column.says} ({_unit(column.unit)})" for name, column in declared.items()}
     for name, unit in units.items():
@@ -90,10 +89,7 @@ def _unit(unit):
 
 @blamed()
 def reasons_of(report, x):
-    """Return a reason for each objective, by name.
-
-    If the property's own reason disagrees with the report, use one without parts.
-    """
+    """Return a reason for each objective, without parts if the property's own reason disagrees with the report."""
     given = report.query.property.reasons(report.query.model, x) if report.objectives else {}
     return {
         name: given[name] if name in given and given[name].condition is truth else Stated(name, truth)
@@ -118,10 +114,7 @@ def _broken(report, x):
 
 
 def _worst(leaves, end):
-    """Yield leaves of reasons in words.
-
-    If leaves concern one quantity at several steps, one sentence reports the worst step.
-    """
+    """Yield leaves of reasons in words. Of one quantity at several steps, a sentence reports the worst step."""
     groups = {}
     for leaf in leaves:
         groups.setdefault(leaf.reason.what, []).append(leaf)
@@ -157,7 +150,6 @@ def _earlier(trace, report, x):
 
 
 def _network(query, x):
-    """Yield sentences about the network's actions: loss, unused capacity, jitter and spare tokens, with steps."""
     steps = range(1, x.horizon)
     lost = {t: x.L[t] - x.L[t - 1] for t in steps}
     wasted = {t: x.C - (x.K[t] - x.K[t - 1]) for t in steps}
@@ -194,7 +186,6 @@ def _sender(trace, report, x):
 
 
 def _decided(x):
-    """Return a sentence about the steps that the senders decide."""
     if not x.history:
         return "From its first decision on, a sender's previous row determines cwnd and r."
     begin = f"Until t = {x.history}, where the question begins, a sender may have sent anything"
@@ -202,7 +193,6 @@ def _decided(x):
 
 
 def _within(trace, allowed):
-    """Yield a sentence about the position of the rates within the envelope."""
     chosen = list(zip(range(1, trace.horizon), trace.columns["r"][1:], allowed, strict=True))
     free = [(t, r, rates) for t, r, rates in chosen if rates and rates.low < rates.high]
     at = {

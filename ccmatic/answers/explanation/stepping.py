@@ -31,15 +31,9 @@ WAYS = ((LITTLE, "more"), (-LITTLE, "less"))
 
 
 def binding(query, trace):
-    """List the binding laws of a trace.
+    """Return, for each step, texts with a column and a law that does not allow a larger or smaller value in it.
 
-    Args:
-        query: The trace's query.
-        trace: The Trace.
-
-    Returns:
-        A list of texts for each step. Each text names a column, and a law that does not allow a larger or smaller value
-        in the column. All lists are empty if the trace has more steps than LONGEST.
+    The lists are empty if the trace has more steps than LONGEST.
     """
     if trace.horizon > LONGEST:
         return [[] for _ in range(trace.horizon)]
@@ -101,9 +95,7 @@ _PAINTED = """.line.{role} {{ stroke: var(--{role}); }} .area.{role} {{ fill: va
 class View:
     """A trace with a slider, for a document that contains `style` and `script`.
 
-    Args:
-        body: HTML with the identifiers that the script needs.
-        data: The argument of the script's function `follow`, as data for JSON.
+    `data` is the argument of the script's function `follow`.
     """
 
     body: str
@@ -142,7 +134,6 @@ def trace_page(trace: Trace | str | Path, *, report: Report | None = None, allow
 
 
 def view(trace, report):
-    """Return the View of a trace. Arguments and errors are as in `trace_page`."""
     _require_floats(trace)
     shared, lanes = _drawn(trace, report.query)
     drawn = [*shared, *(chart for lane in lanes for chart in lane.charts)]
@@ -171,14 +162,12 @@ def view(trace, report):
 
 
 def style():
-    """Return the style sheet of views."""
     colours = "".join(f"--{role}: {colour}; " for role, colour in ROLES.items())
     painted = "".join(_PAINTED.format(role=role) for role in ROLES)
     return f":root {{ {colours}}}\n{_text('page.css').replace('@ROLES@', painted)}"
 
 
 def script():
-    """Return the script of views, which defines the function `follow`."""
     return _text("page.js")
 
 
@@ -187,12 +176,12 @@ def _text(name):
 
 
 def _filled(name, parts):
-    """Return the text of a file in which each mark @NAME@ is replaced by the part with this name."""
+    """Return a file's text in which each mark @NAME@ is replaced by the part with this name."""
     return re.sub("@([A-Z]+)@", lambda mark: parts[mark[1]], _text(name))
 
 
 def _json(data):
-    """Return data as JSON for a script element. The JSON is escaped, so that it cannot end the element."""
+    """Return data as JSON that cannot end the script element in which it stands."""
     text = json.dumps(data, ensure_ascii=False)
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
@@ -223,17 +212,13 @@ def _verdict(report):
 
 
 def _named(trace, controller):
-    """Return the names of the flows' controllers: a single name for all flows, or one name per flow.
-
-    An unknown name is empty.
-    """
+    """Return the names of the flows' controllers: one for all flows, or one per flow. An unknown name is empty."""
     if isinstance(controller, controllers.ControllerGroup):
         return [each.name for each in controller.each]
     return [trace.controller_name or ""]
 
 
 def _who(trace, controller):
-    """Return the part of a sentence that names the controllers."""
     if controller is None:
         return "No controller chose the rates."
     names = _named(trace, controller)
@@ -254,7 +239,6 @@ def _drawn(trace, query):
 
 
 def _of_a_rate(trace, query):
-    """Yield the charts for a sender at a rate."""
     scale, units = scales(trace), query.units()
     left = [name for name in trace.columns if not name.endswith(BEFORE_TIMEOUT)]
     for title, unit, columns, beliefs in CHARTS:
@@ -284,7 +268,6 @@ def _scaled(trace, name, unit):
 
 
 def _sections(shared, lanes, steps, marks):
-    """Yield the charts as HTML. The charts of a flow follow the flow's heading."""
     yield from (charts.figure(chart, steps, marks) for chart in shared)
     for lane in lanes:
         drawn = "\n".join(charts.figure(chart, steps, marks) for chart in lane.charts)
@@ -303,7 +286,6 @@ def _objectives(trace, report):
 
 
 def _objective(each, end):
-    """Return an objective as an item of a list."""
     state = "met" if each["met"] else "not met"
     at = f"decided at t = {each['decided']}{', the end' if each['decided'] == end else ''}"
     parts = "".join(f'<li data-step="{part["step"]}">{escape(part["text"])}</li>' for part in each["parts"])
@@ -316,13 +298,11 @@ def _objective(each, end):
 
 
 def _now(name, column, says):
-    """Return a row of a table: a column's value at the slider's step, and the meaning of the column."""
     value = f'<td class="number" data-column="{escape(name)}">{escape(str(column[0]))}</td>'
     return f"<tr><td>{escape(name)}</td>{value}<td>{escape(says)}</td></tr>"
 
 
 def _numbers(trace):
-    """Return a table of all exact numbers, with one row per step."""
     head = "".join(f"<th>{escape(name)}</th>" for name in ("t", *trace.columns))
     rows = ("".join(f"<td>{escape(str(value))}</td>" for value in row.values()) for row in trace.rows())
     body = "\n".join(f"<tr>{row}</tr>" for row in rows)
@@ -330,7 +310,6 @@ def _numbers(trace):
 
 
 def _listings(trace, controller):
-    """Yield the text of each controller under the controller's name, with a span for each line."""
     if controller is None:
         yield "<pre>none, the rates are arbitrary</pre>"
         return
@@ -342,10 +321,9 @@ def _listings(trace, controller):
 
 
 def _choices(trace, controller):
-    """Return, for each step, the lines of a controller that were true or false, and the rates that an envelope allowed.
+    """Return, for each step, which lines of a controller were true or false, and the rates that an envelope allowed.
 
-    Step 0 has no entries, because no decision leads to it. If there is no controller, or if the controller has state,
-    return None.
+    Step 0 has no entries, because no decision leads to it. Without a controller, or with state, return None.
     """
     if not isinstance(controller, controllers.Controller):
         return None

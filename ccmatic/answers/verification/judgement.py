@@ -88,13 +88,10 @@ class Judgement:
 
 
 class Judge:
-    """A judge of controllers for one query. Controllers that read the same beliefs share the encoding of the network.
+    """A judge of controllers for one query, for one thread at a time.
 
-    Only one thread at a time may use a Judge. Two threads may judge at once if each has its own Judge.
-
-    Args:
-        query: The query.
-        options: The SolverOptions. The timeout applies to each controller. Its memory may answer instead of a solver.
+    Controllers that read the same beliefs share the encoding of the network. The timeout is for each controller. The
+    memory of the options may answer instead of a solver.
     """
 
     def __init__(self, query: Query, options: SolverOptions = SolverOptions()) -> None:
@@ -104,14 +101,10 @@ class Judge:
         self._environment = Environment()
 
     def judge(self, controller: Decides) -> Judgement:
-        """Return the judgement on a controller.
+        """Return the judgement on a controller. If it holds on the published model, judge it on all executions as well.
 
-        If a controller holds on the published model, the method verifies it again on all executions of the network.
-
-        Raises:
-            InputError: If the laws of the network contradict each other.
-            Disagreement: If two solvers disagree.
-            Unsound: If a solver's trace fails its replay.
+        Raise InputError if the laws of the network contradict each other, Disagreement if two solvers disagree, and
+        Unsound if a solver's trace fails its replay.
         """
         if self._options.memory is None:
             return self._new(controller)
@@ -124,7 +117,6 @@ class Judge:
         )
 
     def _recalled(self, data: Mapping[str, Any], controller: Decides) -> Judgement | None:
-        """Return the stored judgement on a controller, once its trace has passed a replay; otherwise None."""
         with self._environment:
             return recalled(data, controller)
 
@@ -152,7 +144,6 @@ class Judge:
         return replace(judgement, seconds=seconds, unmodelled=unmodelled, unsure=unsure, report=report, left_out=left)
 
     def script(self, controller: Decides) -> str:
-        """Return the solver queries about a controller as SMT-LIB 2."""
         with self._environment:
             return self._verifier(self.query, controller).script(controller)
 
@@ -283,7 +274,6 @@ def _judgements(
     cluster: str | None,
     solver: SolverOptions,
 ) -> Iterator[Judgement]:
-    """Return an iterator over a Judgement for each pair of a query and a controller, in order."""
     judges = [Judge(query, options=solver) for query, _ in pairs]
     for number in range(1, len(pairs)):
         if pairs[number][0].record() == pairs[number - 1][0].record():
@@ -299,7 +289,6 @@ def _judgements(
 def _side_by_side(
     pairs: Sequence[tuple[Query, Decides]], jobs: int, cluster: str | None, solver: SolverOptions
 ) -> Iterator[Judgement]:
-    """Return the result of `_judgements`, computed by other processes or machines."""
     from ccmatic.base.workers import Team  # takes long to import
 
     with Team(jobs, cluster) as team:
@@ -350,10 +339,7 @@ def answer_all(
 
 
 def _with_horizons_named(asked: Sequence[Question], judgements: Iterator[Judgement]) -> Iterator[Judgement]:
-    """Yield the judgements, whose traces state the paths of their questions.
-
-    If a default horizon causes an error, the message states that the horizon is the default.
-    """
+    """Yield the judgements, with the paths of their questions; errors say whether the horizon is the default."""
     for question in asked:
         with question.defaults_named():
             judgement = next(judgements)
@@ -363,16 +349,9 @@ def _with_horizons_named(asked: Sequence[Question], judgements: Iterator[Judgeme
 def judge_each(
     team: "Team", pairs: Sequence[tuple[Query, Decides]], options: SolverOptions = SolverOptions()
 ) -> Iterator[Judgement]:
-    """Yield the Judgement on each controller, in the order of the arguments.
+    """Yield the Judgement on each pair of a query and a controller, from workers. Each encodes a network only once.
 
-    Args:
-        team: The Team of workers. Each worker encodes a network only once.
-        pairs: Pairs of a Query and a controller, one for each judgement.
-        options: The SolverOptions, as in `Judge`.
-
-    Raises:
-        InputError: If a query is invalid, as in `Judge.judge`.
-        Unsound: If a worker's trace fails its replay in this process.
+    Raise Unsound if a worker's trace fails its replay in this process.
     """
     tasks = [(query.record(), controllers.texts_of(controller), options) for query, controller in pairs]
     for (_, controller), judgement in zip(pairs, team.each(_judge, tasks), strict=True):
@@ -380,9 +359,9 @@ def judge_each(
 
 
 def _judge(record: dict[str, Any], texts: list[ControllerText], options: SolverOptions) -> Judgement:
-    """Return the Judgement on a controller's texts. The Judgement lacks the controller and the report.
+    """Return the Judgement on a controller's texts, without what processes cannot exchange: controller and report.
 
-    Processes cannot exchange controllers and reports. Each thread keeps its last Judge for its next call.
+    Each thread keeps its last Judge for its next call.
     """
     key = record, options
     if getattr(_kept, "key", None) != key:
@@ -393,7 +372,6 @@ def _judge(record: dict[str, Any], texts: list[ControllerText], options: SolverO
 
 
 def _replayed(judgement: Judgement) -> Judgement:
-    """Replay the trace of a Judgement, and return the Judgement with the report."""
     trace = judgement.trace or judgement.unmodelled
     if trace is None:
         return judgement
@@ -401,11 +379,7 @@ def _replayed(judgement: Judgement) -> Judgement:
 
 
 def report_on(trace: Trace, name: str) -> Report:
-    """Replay a worker's counterexample for the controller called `name`, and return the report.
-
-    Raises:
-        Unsound: If the trace is no counterexample.
-    """
+    """Replay a worker's counterexample for the controller called `name`. Raise Unsound if it is none."""
     report = replay(trace, allow_code=True)
     if report.outcome is not Outcome.BREAKS:
         raise Unsound(f"a counterexample for {name} fails replay: {report}")

@@ -33,12 +33,9 @@ from ccmatic.questions.query import Decides, Query, advice, left_out
 def begun_later(query, controller, options):
     """Return the controller with all states that it may ever reach as initial states, and possibly further states.
 
-    A declaration limits the controller's state. The declaration holds at each step if no step leads from a declared
-    state to an undeclared state. Declarations that do not hold are dropped, one after another, until all remaining
-    declarations hold. A declaration whose check timed out is dropped, too.
-
-    Returns:
-        The controller without the dropped declarations; None if each declaration holds at each step.
+    A declaration limits the controller's state. It holds at each step if no step leads from a declared state to an
+    undeclared one. Declarations that do not hold, or whose check timed out, are dropped one after another until all
+    others hold. If each one holds at each step, return None.
     """
     declared = [each for each in controller.state if each.is_restricted]
     kept = _lasting(query, controller, declared, options) if declared else []
@@ -229,23 +226,9 @@ def search(
     listener=lambda x: None,
     options=SolverOptions(),
 ) -> WorstCase:
-    """Return the WorstCase of a quantity, as `worst` does.
+    """Return the WorstCase of a quantity; `worst` explains the arguments.
 
-    Args:
-        controller: The controller, or one for each flow.
-        network: The Network.
-        of: A quantity's name, a condition, or a Quantity.
-        start: The name of a start.
-        given: Further conditions. Only executions that satisfy all conditions count.
-        period: If given, only executions that repeat after this many steps count.
-        at: If given, the only x to decide.
-        low: The lower end of the search.
-        high: The upper end of the search.
-        resolution: The largest distance between the proved bound and the value that a trace reaches.
-        also: Further x to decide.
-        first: The x to decide first.
-        listener: A function that is called with each x before the solver decides the x.
-        options: SolverOptions; the timeout is for each x.
+    `of` may also be a Quantity. `also` are further x to decide, and `first` is the x to decide first.
     """
     begin = monotonic()
     name = definitions.chosen("properties", "WORSE")
@@ -284,7 +267,6 @@ def search(
 
 
 def _range(quantity, network, low, high, resolution):
-    """Return the candidate values of x in increasing order. Raise InputError if the range is invalid."""
     most = (network.steps - 1) // 2 if quantity.high is None else quantity.high
     first, last, step = (
         exact(default if value is None else value)
@@ -329,10 +311,8 @@ class _Edge:
 
     After a long time, a controller may be in a state that it does not declare. For executions that repeat for ever, the
     answer "no execution reaches x" is therefore valid only if it covers every state that the controller may reach.
-
-    Attributes:
-        elsewhere: Whether an execution reaches some x, but only from an undeclared state.
-        late: Whether some x timed out before a solver received the question.
+    `elsewhere` says whether an execution reaches some x, but only from an undeclared state, and `late` whether some x
+    timed out before a solver received the question.
     """
 
     def __init__(self, query, controller, xs, listener, options):
@@ -347,7 +327,6 @@ class _Edge:
         self._is_monotone = self.late = False
 
     def _of(self, controller, query):
-        """Return the Executions of a controller that satisfy the given conditions."""
         (way,) = query.property.ways_to_fail(query.model, query.buffer)
         existence = replace(way, name="an execution", formula=way.premise or (lambda x: True))
         reads = query.units().keys() & {*controller.parameters}
@@ -357,10 +336,7 @@ class _Edge:
         """Search for the edge. Return (none, some, verdict), which are fields of a WorstCase.
 
         If an execution reaches the mildest value of x, then executions exist. Otherwise the search must check whether
-        any execution exists. For executions that repeat, this check takes longer than all other checks.
-
-        Raises:
-            NoExecution: If no execution satisfies the conditions.
+        any exists, and raise NoExecution. For executions that repeat, this check takes longer than all others.
         """
         # From here on, the x are ordered from the worst to the mildest.
         if self._falls(grows):
@@ -379,10 +355,7 @@ class _Edge:
         return none, some, FOUND if decided else UNDECIDED
 
     def shown(self, x):
-        """Return the trace that reaches x, in readable form, and the Report of its replay.
-
-        This call ends the search.
-        """
+        """Return the trace that reaches x, in readable form, and the Report of its replay. This ends the search."""
         part, trace = self._executions.part, self._trace(x)
         part.query, part.way = self._at(x)
         part.checker.add(part.way.formula(part.x))
@@ -391,7 +364,6 @@ class _Edge:
             return for_people(part, self._controller)
 
     def _at(self, x):
-        """Return the query about x, and its way to fail."""
         query = replace(self._query, property=replace(self._query.property, x=x))
         (way,) = query.property.ways_to_fail(query.model, query.buffer)
         return query, way
@@ -403,10 +375,7 @@ class _Edge:
         return way.formula(execution)
 
     def _falls(self, grows):
-        """Return whether executions reach the lower values of x.
-
-        If it is unknown which values are worse, the ends of the range decide.
-        """
+        """Return whether executions reach the lower values of x. If that is unknown, the ends of the range decide."""
         if grows is not None:
             return grows
         return self._answer(self._xs[0]) == SAT or self._answer(self._xs[-1]) == UNSAT
@@ -428,7 +397,6 @@ class _Edge:
         return self._is_monotone and any(self._answers.get(other) == UNSAT for other in less_bad)
 
     def _trace(self, x):
-        """Return a trace of this search that reaches x, or None."""
         return next((trace for trace, observed in reversed(self._traces) if self._reaches(observed, x) is True), None)
 
     def _observed(self, trace):
@@ -449,10 +417,7 @@ class _Edge:
         return answer
 
     def _ask_later(self, x):
-        """Return UNSAT if no execution reaches x, even if it begins in any state that the controller may reach.
-
-        Otherwise return UNKNOWN.
-        """
+        """Return UNSAT if no execution reaches x, even from any state that the controller may reach, else UNKNOWN."""
         answer = UNKNOWN
         with suppress(OutOfTime), self._clock.question():
             answer, _ = self._later.find(self._reaches(self._later.part.x, x))
@@ -461,7 +426,6 @@ class _Edge:
         return UNSAT if answer == UNSAT else UNKNOWN
 
     def _empty(self):
-        """Return the error that no execution satisfies the conditions."""
         network, condition = self._query.network, self._query.property
         of = [f"repeats itself every {counted(condition.repeats, 'step')}"] if condition.repeats else []
         of += [f"has {condition.given}"] if condition.given else []

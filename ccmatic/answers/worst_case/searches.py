@@ -133,7 +133,6 @@ def _searches(
 
 
 def _no_execution(question: Question) -> str:
-    """Return the message that a question is about no execution."""
     conditions = " and ".join(map(str, question.expectation.conditions))
     during = f" that meets 'while {conditions}' at any step" if conditions else ""
     what = f"there is no execution of {question.controller.name} {question.where}{during}, so there is no worst value"
@@ -165,7 +164,6 @@ def _side_by_side(
     cluster: str | None,
     options: SolverOptions,
 ) -> Iterator[WorstCase]:
-    """Yield the results of `search` from other processes or machines."""
     tasks = [
         (question.query.record(), controllers.texts_of(question.controller), arguments, options)
         for question, arguments in zip(questions, searches, strict=True)
@@ -180,10 +178,7 @@ def _side_by_side(
 def _search_there(
     record: dict[str, Any], texts: list[ControllerText], arguments: dict[str, Any], options: SolverOptions
 ) -> WorstCase:
-    """Return the WorstCase for a controller's text.
-
-    The result has no controller and no report, because processes cannot exchange these objects.
-    """
+    """Return the WorstCase for a controller's text, without what processes cannot exchange: controller and report."""
     query = queries.from_record(record, allow_code=True)
     worst = search(query.controller(texts), query.network, options=options, **arguments)
     return replace(worst, controller=None, report=None)  # type: ignore[arg-type]

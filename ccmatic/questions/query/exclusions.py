@@ -21,16 +21,10 @@ _LARGE, _HUGE = Fraction(199, 1000), Fraction(10**6)
 def left_out(
     query: Query, controller: Decides | None = None, later: bool = False, options: SolverOptions = SolverOptions()
 ) -> tuple[Exclusion, ...]:
-    """List the exclusions that apply to a question, without duplicates.
+    """List the exclusions that apply to a question, without duplicates, by default for any candidate of its template.
 
-    Args:
-        query: The question.
-        controller: The controller in question. The default is any candidate of the query's template.
-        later: Whether the answer also covers traces that begin in any state that the controller can reach.
-        options: SolverOptions. By default, the time is not limited.
-
-    Raises:
-        OutOfTime: If the time limit of the options is over.
+    `later` says that the answer also covers traces that begin in any state that the controller can reach. Raise
+    OutOfTime if the time limit of the options is over; by default, there is none.
     """
     controller = controller or query.read_controller(query.read_by_candidates()[1])
     exclusions = [*query.model.exclusions(), *query.property.exclusions(query.model, controller.parameters)]
@@ -64,10 +58,7 @@ def _of_beliefs(query: Query, controller: controllers.Controller, flow: FlowView
 
 
 def beyond_window(model: Model, controller: controllers.Controller, flow: FlowView) -> Iterator[tuple[str, Any]]:
-    """Yield each belief whose large values the controller, but not the window, distinguishes.
-
-    Add the largest value in a window.
-    """
+    """Yield each belief whose large values the controller, but not the window, distinguishes, and the largest there."""
     values = {name: real(name) for name in controller.parameters} | {"R_m": Fraction(1), "D": Fraction(flow.D)}
     for belief in model.beliefs:
         if isinstance(belief, StateBelief) and belief.most and belief.name in controller.parameters:
@@ -133,7 +124,6 @@ def _longest(controller: controllers.Stateful, flow: FlowView) -> int:
 
 
 def _beliefs(controller: controllers.Stateful) -> dict[str, Any]:
-    """Return the beliefs that a controller reads, by their names."""
     return {memory.name: memory.belief for memory in controller.state if memory.belief}
 
 
@@ -176,14 +166,7 @@ _STEPS = 4
 
 
 def advice(query: Query, controller: Decides, undecided: bool, late: bool = False) -> tuple[str, ...]:
-    """Return sentences that suggest what to ask next.
-
-    Args:
-        query: The question.
-        controller: The controller in question.
-        undecided: Whether the solver timed out on the question.
-        late: Whether the question timed out before a solver received it.
-    """
+    """Return sentences that suggest what to ask next. `late`: the question timed out before a solver had it."""
     sentences = [_sooner_encoded(query)] if undecided and late else []
     for each in controllers.each_of(controller):
         if isinstance(each, controllers.Stateful):
@@ -193,7 +176,6 @@ def advice(query: Query, controller: Decides, undecided: bool, late: bool = Fals
 
 
 def _sooner_encoded(query: Query) -> str:
-    """Return advice by which more of the time remains for the solver."""
     period = query.property.period
     shorter = f"a shorter period than {period}" if period else f"a shorter horizon than {query.horizon}"
     return f"{shorter}, or a longer timeout: the encoding timed out, before a solver got the question"

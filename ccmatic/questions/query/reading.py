@@ -33,12 +33,7 @@ SECTIONS: dict[str, tuple[str, ...] | None] = {
 def from_record(record: object, allow_code: bool = False) -> Query:
     """Return the query that a record describes: the sections `network` and `property`, flattened as in `Query.record`.
 
-    Args:
-        record: The record. A record is untrusted data, so it may name shipped definitions only.
-        allow_code: Whether the record may also name the user's files, whose code then runs.
-
-    Raises:
-        InputError: If the record describes no query.
+    A record is untrusted data, so it may name shipped definitions only, unless the user allows the code of others.
     """
     query_record = records.convert(record, QueryRecord, what="the record of the query")
     thresholds = dict(query_record.property)
@@ -73,21 +68,8 @@ def make(
 ) -> Query:
     """Make a query from names and numbers in the notation of users.
 
-    Args:
-        model: The name or path of a network model.
-        buffer: The buffer as text, in the form that `contracts.Buffer.parse` reads.
-        horizon: T, the number of points of a trace.
-        jitter: D in steps; None stands for the model's default.
-        delay: The laws of delay, as in Network.
-        property: The name or path of a property; None stands for the default.
-        thresholds: The thresholds of the property, by name.
-        template: The name or path of a template, for synthesis.
-        allow_code: Whether names may be paths of the user's own files, whose code is run.
-        history: The number of steps before the start, as in Network.
-        **about: The other fields of a Query.
-
-    Raises:
-        InputError: If a value is invalid.
+    Arguments are as in Network and Query, and None stands for a default. `about` are the other fields of a Query. If
+    `allow_code`, names may be paths of the user's own files, whose code is run.
     """
     loaded = load_definition("models", "MODEL", model, allow_code)
     network = Network(loaded, buffer, horizon, jitter, delay, absolute(model), history)
@@ -161,7 +143,6 @@ def load_controller(controller: Given, query: Asked | None = None) -> Decides:
 
 
 def _property_of(sections: Mapping[str, Any], file: Path) -> tuple[Any, dict[str, Any]]:
-    """Return the name of the property, and the thresholds of the property."""
     if "guarantee" in sections:
         if "property" in sections:
             raise InputError("found [property] and [guarantee]; expected one of them")
