@@ -151,10 +151,7 @@ class Starvation:
 
     @property
     def ratio(self) -> Fraction | None:
-        """The ratio of the most to the fewest bytes that the link serves for a flow.
-
-        The ratio is None if there is no trace, or if the link serves no bytes of some flow.
-        """
+        """The most bytes served for a flow over the fewest; None without a trace, or if some flow is served none."""
         if self.least is None or self.most is None or not self.least.served:
             return None
         return self.most.served / self.least.served
@@ -260,16 +257,9 @@ LOOK = 12
 
 
 def usual_network(senders: Sequence[Any]) -> str:
-    """Return the default network for a starvation search.
+    """Return the default network for a starvation search, on which each flow has its own jitter of one R_m.
 
-    Each flow has its own jitter of one R_m. The buffer is infinite, unless a controller slows down only after losses,
-    because an infinite buffer loses no bytes.
-
-    Args:
-        senders: The controllers, as `controllers.given` accepts them.
-
-    Raises:
-        InputError: If one of the controllers cannot be read.
+    The buffer is infinite, unless a controller slows down only after losses, because an infinite buffer loses no bytes.
     """
     name = definitions.chosen("models", "OWN_JITTER")
     network = Network(name, "infinite", LOOK, delay="executions")
@@ -279,7 +269,6 @@ def usual_network(senders: Sequence[Any]) -> str:
 
 
 def _needs_losses(controller: Any) -> bool:
-    """Return whether a controller reads losses but no delay."""
     read = [controller.observations[name] for name in controller.parameters if name in controller.observations]
     measures_delay = any(each.unit == TIME and getattr(each, "few", False) for each in read)
     return "lost" in controller.parameters and not measures_delay and not _compares_ages(controller)
@@ -374,7 +363,6 @@ class _Search:
             yield self._attempt(None, last=True)
 
     def answer(self, attempts: tuple[Attempt, ...], seconds: float) -> Starvation:
-        """Return the Starvation of these attempts."""
         network, description = self._placed.network, self._description
         jitter = f"jitter {counted(network.jitter, 'step')}"
         where = (
@@ -400,7 +388,7 @@ class _Search:
         return Query(network, name, **texts, repeats=period or 0).of_small_packets()
 
     def _attempt(self, period: int | None, last: bool) -> Attempt:
-        """Search for the smallest share in executions of one period or, if the period is None, in one window."""
+        """Search in executions of one period or, if the period is None, in one window."""
         horizon = self._horizon(period)
         self._listener(Attempt(period, horizon, 0).executions)
         begin = monotonic()
@@ -418,10 +406,7 @@ class _Search:
         return Attempt(period, horizon, monotonic() - begin, worst, why, exists)
 
     def _worst(self, period: int | None, horizon: int, options: SolverOptions) -> tuple[WorstCase, int]:
-        """Return the WorstCase and its horizon T.
-
-        If a sender treats the first steps differently, T exceeds the requested horizon.
-        """
+        """Return the WorstCase and its horizon T, which is longer if a sender treats the first steps differently."""
         xs = [part * self._fair for part in PARTS]
         network = place(self._description, True, self._description.flows or 2, horizon).network
         given = [*self._placed.given, A_PACKET, *(self._converged() if period is None else ())]
@@ -433,7 +418,7 @@ class _Search:
             return self._worst(period, error.needed, options)
 
     def _converged(self) -> tuple[str, ...]:
-        """The conditions of a converged start. These conditions hold until every sender has made its first decision."""
+        """Return the conditions of a converged start, which hold until every sender has made its first decision."""
         name = definitions.chosen("properties", "EXPECTS")
         start = load_definition("properties", "PROPERTY", name).starts["converged"]
         return (*start.given, *start.of_flows(self._model.flows), BEFORE_DECIDING.format(self._decides))
@@ -447,13 +432,7 @@ class _Search:
         return period + 1 + max(period, back)
 
     def _clock(self, period: int | None, last: bool) -> Clock:
-        """Return a clock with half of the remaining time.
-
-        The search of the last period or of a window gets all remaining time.
-
-        Raises:
-            OutOfTime: If no time remains.
-        """
+        """Return a clock with half of the remaining time, or all of it for the last period and for a window."""
         limit = self._options.timeout
         if not isinstance(limit, int | float | Fraction):
             return Clock.of(limit)
