@@ -66,6 +66,7 @@ if TYPE_CHECKING:
         train_proved,
     )
     from ccmatic.controllers import Controller
+    from ccmatic.controllers import Given as Given
     from ccmatic.language.neural import Decision, decide
     from ccmatic.logic.solving import SolverOptions
     from ccmatic.networks.trace_export import export_trace
@@ -74,7 +75,6 @@ if TYPE_CHECKING:
     from ccmatic.proving.guarantees import Guarantee
     from ccmatic.questions import Question, ask, measure
     from ccmatic.questions.query import Asked as Asked
-    from ccmatic.questions.query import Given as Given
     from ccmatic.questions.query import Network, Query, load_controller
     from ccmatic.questions.query import load as load_query
     from ccmatic.synthesis import CoverReport, Progress

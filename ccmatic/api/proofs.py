@@ -7,6 +7,7 @@ from typing import Any
 from ccmatic import proving
 from ccmatic.base import InputError, parse_json, read_text
 from ccmatic.contracts import RoundProof, load_definition
+from ccmatic.controllers import Given
 from ccmatic.logic import isolated, isolated_steps
 from ccmatic.logic.solving import SolverOptions
 from ccmatic.proving import Attempt, Check, Finding, Listener, ProofOutcome, enclosures, guarantees, invariants
@@ -14,7 +15,7 @@ from ccmatic.proving.enclosures import SavedProof
 from ccmatic.proving.guarantees import Guarantee
 from ccmatic.proving.invariants import Bound, Decided, Eventually, FirstSteps, Invariant, Phases
 from ccmatic.questions import Question
-from ccmatic.questions.query import Asked, Given, left_out, read_query
+from ccmatic.questions.query import Asked, left_out, read_query
 
 
 @isolated

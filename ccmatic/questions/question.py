@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 from ccmatic import controllers
 from ccmatic.base import InputError, blamed, counted, definitions, shown
 from ccmatic.contracts import Model, NetworkView, load_definition
+from ccmatic.controllers import Given
 from ccmatic.logic import isolated
 from ccmatic.networks.traces import Trace, read_trace
 from ccmatic.questions.horizons import (
@@ -23,7 +24,7 @@ from ccmatic.questions.horizons import (
     with_history,
 )
 from ccmatic.questions.networks import NetworkDescription, describe, place, units
-from ccmatic.questions.query import Decides, Given, Query, from_record
+from ccmatic.questions.query import Decides, Query, from_record
 from ccmatic.records import ExpectationRecord, PathRecord
 
 #: A unit of time, `s` or `R_m`, and a function from a step to the time.

@@ -1,5 +1,6 @@
 """Estimate how much a sender can know about its path (docs/reference/estimate.md)."""
 
+from ccmatic.answers.estimation import particle_filter
 from ccmatic.answers.estimation.exact import ANY, PossibleValues, Range, possible
 from ccmatic.answers.estimation.particle_filter import ParticleFilter, Signals, gap_of_all, gap_of_one, signals
 from ccmatic.answers.estimation.report import draw, line, text
@@ -19,6 +20,7 @@ __all__ = [
     "gap_of_one",
     "line",
     "network_of",
+    "particle_filter",
     "possible",
     "signals",
     "text",

@@ -13,12 +13,13 @@ from ccmatic.answers.explanation import FlowAccount, accounts, contrast
 from ccmatic.answers.worst_case import UNDECIDED, NoExecution, WorstCase
 from ccmatic.base import TIME, Clock, InputError, OutOfTime, TooShort, blamed, counted, definitions, markup, shown
 from ccmatic.contracts import Exclusion, load_definition
+from ccmatic.controllers import Given
 from ccmatic.language import Name, Past, comparisons, leaves
 from ccmatic.logic import isolated
 from ccmatic.logic.solving import SolverOptions
 from ccmatic.networks.traces import Trace
 from ccmatic.questions import SolverNetwork, describe, place
-from ccmatic.questions.query import Decides, Given, Network, Query, left_out
+from ccmatic.questions.query import Decides, Network, Query, left_out
 
 #: A flow starves if its part of the served bytes is below this fraction of its fair share.
 THRESHOLD = Fraction(1, 10)

@@ -13,7 +13,7 @@ from ccmatic.answers.verification.replayer import Outcome, Report, replay
 from ccmatic.answers.verification.verifier import HOLDS, UNDECIDED, VIOLATED, Verdict, Verifier
 from ccmatic.base import Clock, markup, memory, write_text
 from ccmatic.contracts import Exclusion
-from ccmatic.controllers import ControllerText
+from ccmatic.controllers import ControllerText, Given
 from ccmatic.logic import Environment
 from ccmatic.logic.solving import SolverOptions
 from ccmatic.networks.traces import Trace
@@ -22,7 +22,6 @@ from ccmatic.questions import query as queries
 from ccmatic.questions.query import (
     Asked,
     Decides,
-    Given,
     Query,
     advice,
     left_out,

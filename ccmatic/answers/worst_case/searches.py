@@ -10,12 +10,12 @@ from ccmatic.answers.verification import report_on
 from ccmatic.answers.worst_case.edge import NoExecution, WorstCase, search
 from ccmatic.base import InputError, exact, shown
 from ccmatic.base.workers import Team
-from ccmatic.controllers import ControllerText
+from ccmatic.controllers import ControllerText, Given
 from ccmatic.logic import isolated
 from ccmatic.logic.solving import SolverOptions
 from ccmatic.questions import Question
 from ccmatic.questions import query as queries
-from ccmatic.questions.query import Given, Network
+from ccmatic.questions.query import Network
 
 
 @isolated

@@ -13,7 +13,6 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from ccmatic.answers.estimation import beliefs
 from ccmatic.base import CONDITION, InputError, definitions
 from ccmatic.contracts import Links
 from ccmatic.controllers import Controller, Stateful, load, signal
@@ -31,7 +30,7 @@ from ccmatic.language import (
     parts,
     rebuilt,
 )
-from ccmatic.learning.envs import signals
+from ccmatic.learning.envs import beliefs, signals
 from ccmatic.learning.envs.capacity import MBIT
 from ccmatic.learning.envs.links import LinkOptions
 from ccmatic.learning.envs.state import Act, EnvironmentState, RolloutPolicy

@@ -13,9 +13,8 @@ import jax.numpy as jnp
 import optax
 from jax import Array
 
-from ccmatic.answers.estimation import beliefs
-from ccmatic.answers.estimation.beliefs import Beliefs
-from ccmatic.learning.envs import Environment
+from ccmatic.learning.envs import Environment, beliefs
+from ccmatic.learning.envs.beliefs import Beliefs
 from ccmatic.learning.provable import network
 from ccmatic.learning.provable.network import Weights
 from ccmatic.learning.provable.query import ProvableTraining

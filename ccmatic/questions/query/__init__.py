@@ -3,14 +3,13 @@
 from ccmatic.questions.query.exclusions import advice, beyond_window, knows_more, left_out, left_out_of_trace
 from ccmatic.questions.query.network import DELAYS, LONGEST, Network
 from ccmatic.questions.query.query import Decides, Query
-from ccmatic.questions.query.reading import Asked, Given, from_record, load, load_controller, make, read_query
+from ccmatic.questions.query.reading import Asked, from_record, load, load_controller, make, read_query
 
 __all__ = [
     "DELAYS",
     "LONGEST",
     "Asked",
     "Decides",
-    "Given",
     "Network",
     "Query",
     "advice",

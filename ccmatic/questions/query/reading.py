@@ -1,20 +1,16 @@
 """Read queries, from names and numbers in the notation of users, records and TOML files, and their controllers."""
 
-from collections.abc import Callable, Mapping
-from fractions import Fraction
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ccmatic import controllers, records
 from ccmatic.base import InputError, absolute, blamed, definitions, line_of, load_toml, located_in, shown, suggest
 from ccmatic.contracts import load_definition
-from ccmatic.controllers import Controller, ControllerGroup, Stateful
+from ccmatic.controllers import Given
 from ccmatic.questions.query.network import Network
 from ccmatic.questions.query.query import Decides, Query
 from ccmatic.records import ABSENT, QueryRecord
-
-#: The forms in which callers may pass a controller; see `controllers.given`.
-Given = Controller | Stateful | ControllerGroup | Callable[..., Fraction] | Path | str
 
 #: The forms in which callers may pass a query: a Query, a name in examples/queries, or the path of a file.
 Asked = Query | Path | str

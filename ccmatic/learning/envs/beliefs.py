@@ -6,7 +6,7 @@ are those of the model whose links the environment emulates.
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -16,36 +16,8 @@ from ccmatic.base import RATE, definitions
 from ccmatic.contracts import START, TIMEOUT, Belief, Links, Program, RunningMax, StateBelief, is_bound, load_definition
 from ccmatic.worlds.window_arrays import MOST, Needs, Window, WindowValues, needs
 
-
-class IntervalMeasures(Protocol):
-    """The measurements of senders in an interval, as arrays (f, n); see `ccmatic.learning.envs.signals.Interval`."""
-
-    @property
-    def seconds(self) -> Array: ...
-
-    @property
-    def sent(self) -> Array: ...
-
-    @property
-    def acked(self) -> Array: ...
-
-    @property
-    def lost(self) -> Array: ...
-
-    @property
-    def rtt_end(self) -> Array: ...
-
-
-class SenderKnowledge(Protocol):
-    """The knowledge of senders after an interval, which `ccmatic.learning.envs` implements."""
-
-    @property
-    def now(self) -> IntervalMeasures: ...
-
-    @property
-    def before(self) -> IntervalMeasures: ...
-
-    def measure(self, name: str) -> Array: ...
+if TYPE_CHECKING:
+    from ccmatic.learning.envs.signals import Knowledge
 
 
 #: The number of steps in a window, plus one for the step before the window. This is also the default of exported
@@ -115,7 +87,7 @@ class Beliefs(NamedTuple):
         first = {name: values.get(name, value) for name, value in self.first.items()}
         return self._replace(latest=self.latest | values, first=first)
 
-    def learned(self, knowledge: SenderKnowledge) -> "Beliefs":
+    def learned(self, knowledge: "Knowledge") -> "Beliefs":
         """Return the Beliefs after the latest interval of a signals.Knowledge."""
         now, before = knowledge.now, knowledge.before
         last = jnp.floor(now.rtt_end / now.seconds + HAIR)

@@ -5,14 +5,16 @@ keeps particles at evenly spaced indices instead of random indices. Its percenti
 interpolation.
 """
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
 from ccmatic.answers.estimation import particle_filter as one
-from ccmatic.answers.estimation.beliefs import SenderKnowledge
+
+if TYPE_CHECKING:
+    from ccmatic.learning.envs.signals import Knowledge
 
 #: The default number of particles. With the paper's 1000 particles, the filter takes longer than the rest of a
 #: training.
@@ -54,7 +56,7 @@ class Particles(NamedTuple):
     most_rtt: Array
     key: Array
 
-    def learned(self, knowledge: SenderKnowledge) -> "Particles":
+    def learned(self, knowledge: "Knowledge") -> "Particles":
         """Return the Particles after the latest interval of a signals.Knowledge."""
         now = knowledge.now
         measures = (knowledge.measure(name) for name in ("throughput", "loss_rate", "sending_rate_before"))
@@ -67,7 +69,7 @@ class Particles(NamedTuple):
         return Particles(state, measurement, most_rtt, key)
 
     def _filter(
-        self, key: Array, knowledge: SenderKnowledge, measurement: Measurement, most_rtt: Array
+        self, key: Array, knowledge: "Knowledge", measurement: Measurement, most_rtt: Array
     ) -> one.FilterState[Array]:
         count = self.state.own.shape[-1]
         luck = jax.random.uniform(key, (10, *self.state.own.shape))
