@@ -176,12 +176,22 @@ def describe(text: str) -> NetworkDescription:
     )
 
 
+def _load(name: str) -> Model:
+    model: Model = load_definition("models", "MODEL", name, allow_code=True)
+    return model
+
+
+def _with(name: str, parameters: str) -> str:
+    """Return a model's name with further parameters."""
+    return f"{name}{',' if ':' in name else ':'}{parameters}"
+
+
 def named_model(description: NetworkDescription, name: str) -> str:
     """Return the name of a model with the parameters that a description sets.
 
     The model must have them. If it loses bytes by chance, the description must state how many.
     """
-    model = load_definition("models", "MODEL", name, allow_code=True)
+    model = _load(name)
     losing, is_path = definitions.chosen("models", "LOSSY"), description.rate is not None
     text = f"{losing}{' 24 mbit, rtt 40 ms' if is_path else ''}, buffer 1 bdp, loss 1%"
     for key, parameter in _SETTINGS.items():
@@ -192,7 +202,7 @@ def named_model(description: NetworkDescription, name: str) -> str:
     if model.loses_by_chance and _SETTINGS["loss"] not in {*given, *description.settings}:
         raise InputError(f"'{shown(description.text)}' lacks its loss; expected such as '{text}'")
     settings = ",".join(f"{parameter}={value}" for parameter, value in description.settings.items())
-    return f"{name}{',' if ':' in name else ':'}{settings}" if settings else name
+    return _with(name, settings) if settings else name
 
 
 def place(description: NetworkDescription, by_window: bool, flows: int, horizon: int | None = None) -> SolverNetwork:
@@ -256,22 +266,22 @@ def _model(description: NetworkDescription, by_window: bool, flows: int) -> tupl
         base, colon, parameters = name.partition(":")
         name = f"{definitions.chosen('models', 'BY_WINDOW').get(base, base)}{colon}{parameters}"
     name = named_model(description, name)
-    model = load_definition("models", "MODEL", name, allow_code=True)
+    model = _load(name)
     wanted = description.flows or flows
     if wanted > 1 and model.flows == 1 and "flows" in model.parameters:
         parameters = definitions.chosen("models", "SHARED").format(flows=wanted)
-        name = f"{name}{',' if ':' in name else ':'}{parameters}"
-        model = load_definition("models", "MODEL", name, allow_code=True)
+        name = _with(name, parameters)
+        model = _load(name)
     if description.change:
         name = _changing(name, description, by_window, wanted)
-        model = load_definition("models", "MODEL", name, allow_code=True)
+        model = _load(name)
     if description.pauses:
         if "application" not in model.parameters:
             known = ", ".join(filter(_may_pause, definitions.chosen("models", "BY_WINDOW")))
             others = f"one of {known}, or a network without 'application pauses'"
             raise InputError(f"{name} has no application that pauses; expected {others}")
-        name = f"{name}{',' if ':' in name else ':'}application=pauses"
-        model = load_definition("models", "MODEL", name, allow_code=True)
+        name = _with(name, "application=pauses")
+        model = _load(name)
     if model.flows != wanted and (flows > 1 or description.flows):
         problem = f"{name} has {counted(model.flows, 'flow')}"
         rates = "" if by_window else "; flows that share it send by a window, and this controller sends at a rate"
@@ -333,7 +343,7 @@ def _marking(description: NetworkDescription, name: str, model: Model, steps: Fr
         problem = f"the threshold of {description.threshold} is not below the buffer of {description.buffer}"
         half = exact(buffer) / steps / 2
         raise InputError(f"{problem}, so that no packet is marked; expected such as 'threshold {half} bdp'")
-    return f"{name}{',' if ':' in name else ':'}threshold={threshold}"
+    return _with(name, f"threshold={threshold}")
 
 
 def require_threshold(description: NetworkDescription, model: Model) -> None:
@@ -384,15 +394,19 @@ def _require_room(description: NetworkDescription, steps: Fraction | int, buffer
         )
 
 
+def expectations() -> Any:
+    """Return the property that parses expectations and judges them."""
+    return load_definition("properties", "PROPERTY", definitions.chosen("properties", "EXPECTS"))
+
+
 def units(rate: Fraction | None, rtt: Fraction | None, scale: Fraction = Fraction(1)) -> dict[str, Any]:
     """Return the units for expectations on a path of this rate (bytes/s) and R_m (s), which may be unknown.
 
     `scale` is R_m in the execution's unit of time.
     """
-    kind = load_definition("properties", "PROPERTY", definitions.chosen("properties", "EXPECTS"))
     units = {
         name: (dimension, factor * (scale if canonical in ("bdp", "rtt") else 1), canonical)
-        for name, (dimension, factor, canonical) in kind.units.items()
+        for name, (dimension, factor, canonical) in expectations().units.items()
     }
     if rtt is not None:
         for name, seconds in quantities.DURATIONS.items():
@@ -494,7 +508,7 @@ def _items(text: str) -> list[str]:
     items: list[str] = []
     for part in text.split(","):
         if items and _PARAMETER.fullmatch(part.strip()):
-            items[0] += f"{',' if ':' in items[0] else ':'}{part.strip()}"
+            items[0] = _with(items[0], part.strip())
         else:
             items.append(" ".join(part.split()))
     if not all(items):

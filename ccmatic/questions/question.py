@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 from ccmatic import controllers
 from ccmatic.base import InputError, blamed, counted, definitions, shown
-from ccmatic.contracts import Model, NetworkView, load_definition
+from ccmatic.contracts import Model, NetworkView
 from ccmatic.controllers import Given
 from ccmatic.logic import isolated
 from ccmatic.networks.traces import Trace, read_trace
@@ -23,7 +23,7 @@ from ccmatic.questions.horizons import (
     usual_start,
     with_history,
 )
-from ccmatic.questions.networks import NetworkDescription, describe, place, units
+from ccmatic.questions.networks import NetworkDescription, describe, expectations, place, units
 from ccmatic.questions.query import Decides, Query, from_record
 from ccmatic.records import ExpectationRecord, PathRecord
 
@@ -33,7 +33,7 @@ Clock: TypeAlias = tuple[Literal["s", "R_m"], Callable[[int], Fraction]]
 
 def read(text: str, given: Mapping[str, Any] | None = None) -> Any:
     """Parse an expectation, by default with the units that suit every network. Raise InputError if it is none."""
-    kind = _kind()
+    kind = expectations()
     return kind.parse(text, given or kind.units)
 
 
@@ -43,7 +43,7 @@ def judge(model: Model, x: NetworkView, text: str, expectation: Any, clock: Cloc
     By default, times are in R_m and count from the first step. Raise InputError if the execution does not show the
     quantity of the expectation, or is too short.
     """
-    worst, says = _kind().worst(model, x, expectation, clock)
+    worst, says = expectations().worst(model, x, expectation, clock)
     name, time = clock or ("R_m", lambda t: Fraction(t, x.R))
     met = worst is not None and expectation.met(worst.value)
     unit, factor = expectation.written
@@ -86,8 +86,7 @@ def measure(trace: Trace | str | Path, expectation: str, *, allow_code: bool = F
     trace = read_trace(trace)
     query = from_record(trace.query, allow_code)
     controller = None if trace.controller is None else query.read_controller(trace.controller)
-    reads = trace.columns.keys() & query.units().keys()
-    x = query.observed(trace, reads, controller.state if controller else ())
+    x = query.numbers(trace, controller)
     if trace.path is None:
         return judge(query.model, x, expectation, read(expectation))
     steps = trace.path.rtt / trace.path.step
@@ -96,12 +95,8 @@ def measure(trace: Trace | str | Path, expectation: str, *, allow_code: bool = F
         raise InputError(f"the path of the trace has {float(steps):.6g} steps per R_m; expected {rounds}")
     scale = Fraction(1) if query.model.windows else steps
     expected = read(expectation, units(trace.path.rate, trace.path.rtt, scale))
-    counts_longer(expected, _kind(), trace.path.rtt, steps)
+    counts_longer(expected, expectations(), trace.path.rtt, steps)
     return judge(query.model, x, expectation, expected, ("R_m", lambda t: t / steps))
-
-
-def _kind() -> Any:
-    return load_definition("properties", "PROPERTY", definitions.chosen("properties", "EXPECTS"))
 
 
 #: An answer to a question: a Judgement or a WorstCase.
@@ -207,7 +202,11 @@ class Question:
     def measured(self, trace: Trace) -> str:
         """Return the worst value that a trace of this question shows, as text."""
         clock = "R_m", lambda t: t / self.steps
-        return str(self._expects.measured(self.query.model, self._observed(trace), self.expectation, clock))
+        return str(
+            self._expects.measured(
+                self.query.model, self.query.numbers(trace, self.controller), self.expectation, clock
+            )
+        )
 
     @isolated
     def advice(self, trace: Trace) -> tuple[str, ...]:
@@ -226,7 +225,7 @@ class Question:
     def _of_start(self, trace: Trace) -> tuple[str, ...]:
         if self._expects.start != "any":
             return ()
-        worst, _ = self._expects.worst(self.query.model, self._observed(trace), self.expectation)
+        worst, _ = self._expects.worst(self.query.model, self.query.numbers(trace, self.controller), self.expectation)
         if worst is None or worst.end > self.query.network.history or self.expectation.met(worst.value):
             return ()
         return ("--from converged, or --from start: the first step alone breaks the expectation",)
@@ -261,10 +260,6 @@ class Question:
         if worst.some is not None and (worst.some >= amount if grows else worst.some <= amount):
             return "violated"
         return "unknown"
-
-    def _observed(self, trace: Trace) -> Any:
-        reads = trace.columns.keys() & self.query.units().keys()
-        return self.query.observed(trace, reads, self.controller.state)
 
     @property
     def _expects(self) -> Any:
@@ -307,7 +302,7 @@ def ask(
         >>> cm.answer(cm.ask("cc_qdel", "ccac, buffer 1 bdp", "queue <= 4 bdp"))
     """
     name = definitions.chosen("properties", "EXPECTS")
-    kind = load_definition("properties", "PROPERTY", name)
+    kind = expectations()
     description = describe(on)
     besides = beside([expect])
     senders = [*_each(controller), *besides]
@@ -380,7 +375,7 @@ def _require_no_queue(named: Sequence[str]) -> None:
 
 def beside(texts: Sequence[str]) -> list[str]:
     """Return the controllers that expectations name after `beside`, without duplicates. May raise InputError."""
-    kind = load_definition("properties", "PROPERTY", definitions.chosen("properties", "EXPECTS"))
+    kind = expectations()
     named = (kind.parse(text, _any_units(kind)).beside for text in texts)
     return list(dict.fromkeys(filter(None, named)))
 

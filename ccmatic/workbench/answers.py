@@ -213,7 +213,7 @@ def _counterexample(question: Question, trace: Trace, report: Report) -> dict[st
     The entry `lines` has the lines of the edited text that the first flow executes.
     """
     shown = explanation.view(trace, report)
-    x = explanation.observed(trace, report)
+    x = report.query.numbers(trace, report.controller)
     return {
         "measured": question.measured(trace),
         "body": shown.body,

@@ -11,6 +11,7 @@ from ccmatic.logic import Condition, Linear, Truth, formula, isolated, linear, n
 from ccmatic.logic.solving import SAT, Checker, conflict, greatest
 from ccmatic.networks.traces import Trace
 from ccmatic.questions.query import Network
+from ccmatic.records import RangeRecord as Range
 
 
 class Case:
@@ -103,14 +104,7 @@ class Case:
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Range:
-    """A range from `least` to `most`. An end is None if it is unbounded. Executions reach or approach both ends."""
-
-    least: Fraction | None
-    most: Fraction | None
-
-
+#: The range without bounds. Executions reach or approach each end of a range that has one.
 ANY = Range(None, None)
 
 

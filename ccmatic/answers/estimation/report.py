@@ -1,7 +1,6 @@
 """Estimates as text, as records, and as a picture: possible values as bands, and beliefs as lines."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from fractions import Fraction
 from math import isinf, isnan, nan
 from pathlib import Path
@@ -23,7 +22,7 @@ QUANTITIES = ("C", "queue", "delay", "waited")
 
 def line(estimate: Estimate) -> records.EstimateLine:
     """Return an Estimate as the record that `estimate --json` prints."""
-    ranges = {name: records.RangeRecord(**asdict(getattr(estimate.possible, name))) for name in QUANTITIES}
+    ranges = {name: getattr(estimate.possible, name) for name in QUANTITIES}
     believed = {name: None if isinf(value) else Fraction(value) for name, value in estimate.declared.items()}
     return records.EstimateLine(estimate.t, **ranges, believed=believed)
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ccmatic.answers.explanation.flows import FlowAccount, accounts, contrast
-from ccmatic.answers.explanation.sentences import Explanation, explain, legend, observed
+from ccmatic.answers.explanation.sentences import Explanation, explain, legend
 from ccmatic.base import late
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ __all__ = [
     "contrast",
     "explain",
     "legend",
-    "observed",
     "script",
     "style",
     "trace_page",

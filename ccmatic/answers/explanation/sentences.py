@@ -56,16 +56,10 @@ def explain(trace: Trace | str | Path, *, report: Report | None = None, allow_co
         InputError: If `replay` refuses the trace.
     """
     report, trace = report or replay(trace, allow_code=allow_code), read_trace(trace)
-    x = observed(trace, report)
+    x = report.query.numbers(trace, report.controller)
     broken = tuple(_broken(report, x)) if report.outcome is Outcome.BREAKS else ()
     network = (*_earlier(trace, report, x), *_network(report.query, x))
     return Explanation(broken, network, tuple(_sender(trace, report, x)))
-
-
-def observed(trace, report):
-    """Return the numbers of a trace as an execution, with the trace's beliefs and the state of its controller."""
-    state = report.controller.state if report.controller else ()
-    return report.query.observed(trace, trace.columns.keys() & report.query.units().keys(), state)
 
 
 def legend(query, names):

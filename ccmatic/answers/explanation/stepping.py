@@ -15,7 +15,7 @@ from pathlib import Path
 from ccmatic import controllers
 from ccmatic.answers.explanation import charts
 from ccmatic.answers.explanation.reasons import UNITS, decided, leaf_text, number
-from ccmatic.answers.explanation.sentences import explain, legend, observed, reasons_of
+from ccmatic.answers.explanation.sentences import explain, legend, reasons_of
 from ccmatic.answers.verification import Outcome, Report, replay
 from ccmatic.base import BYTES, RATE, TIME, InputError, counted
 from ccmatic.contracts import BEFORE_TIMEOUT
@@ -278,7 +278,7 @@ def _sections(shared, lanes, steps, marks):
 def _objectives(trace, report):
     """Yield each objective with the comparisons that decide it, and with the steps of these comparisons."""
     end = trace.horizon - 1
-    for name, reason in reasons_of(report, observed(trace, report)).items():
+    for name, reason in reasons_of(report, report.query.numbers(trace, report.controller)).items():
         met = report.objectives[name]
         leaves = reason.leaves(met)
         parts = [{"text": leaf_text(leaf, end), "step": decided(leaf.reason, leaf.truth, end)} for leaf in leaves]

@@ -12,13 +12,13 @@ from ccmatic.answers import worst_case
 from ccmatic.answers.explanation import FlowAccount, accounts, contrast
 from ccmatic.answers.worst_case import UNDECIDED, NoExecution, WorstCase
 from ccmatic.base import TIME, Clock, InputError, OutOfTime, TooShort, blamed, counted, definitions, markup, shown
-from ccmatic.contracts import Exclusion, load_definition
+from ccmatic.contracts import Exclusion
 from ccmatic.controllers import Given
 from ccmatic.language import Name, Past, comparisons, leaves
 from ccmatic.logic import isolated
 from ccmatic.logic.solving import SolverOptions
 from ccmatic.networks.traces import Trace
-from ccmatic.questions import SolverNetwork, describe, place
+from ccmatic.questions import SolverNetwork, describe, expectations, place
 from ccmatic.questions.query import Decides, Network, Query, left_out
 
 #: A flow starves if its part of the served bytes is below this fraction of its fair share.
@@ -222,8 +222,7 @@ class Starvation:
 def _accounts(attempt: Attempt) -> list[FlowAccount]:
     assert attempt.worst and attempt.worst.trace and attempt.worst.report
     trace, query = attempt.worst.trace, attempt.worst.report.query
-    x = query.observed(trace, trace.columns.keys() & query.units().keys(), attempt.worst.controller.state)
-    return accounts(query, attempt.worst.controller, x)
+    return accounts(query, attempt.worst.controller, query.numbers(trace, attempt.worst.controller))
 
 
 def _percent(share: Fraction) -> str:
@@ -336,8 +335,7 @@ class _Search:
         self._begin = monotonic()
         self._on = on or usual_network(senders)
         self._description = describe(self._on)
-        flows = self._description.flows or 2
-        self._placed: SolverNetwork = place(self._description, True, flows)
+        self._placed = self._place()
         self._model = self._placed.network.model
         if self._model.flows < 2:
             found = f"'{shown(self._on)}' has one flow"
@@ -378,6 +376,9 @@ class _Search:
         notes = self._placed.notes
         return Starvation(self._controller, self._on, where, notes, self._model.flows, attempts, left, seconds)
 
+    def _place(self, horizon: int | None = None) -> SolverNetwork:
+        return place(self._description, True, self._description.flows or 2, horizon)
+
     @property
     def _fair(self) -> Fraction:
         return Fraction(1, self._model.flows)
@@ -385,8 +386,7 @@ class _Search:
     def _query(self, horizon: int, given: str, period: int | None = None) -> Query:
         name = definitions.chosen("properties", "WORSE")
         texts = {"what": ANYTHING, "given": "; ".join(filter(None, (*self._placed.given, given)))}
-        network = place(self._description, True, self._description.flows or 2, horizon).network
-        return Query(network, name, **texts, repeats=period or 0).of_small_packets()
+        return Query(self._place(horizon).network, name, **texts, repeats=period or 0).of_small_packets()
 
     def _attempt(self, period: int | None, last: bool) -> Attempt:
         """Search in executions of one period or, if the period is None, in one window."""
@@ -409,7 +409,7 @@ class _Search:
     def _worst(self, period: int | None, horizon: int, options: SolverOptions) -> tuple[WorstCase, int]:
         """Return the WorstCase and its horizon T, which is longer if a sender treats the first steps differently."""
         xs = [part * self._fair for part in PARTS]
-        network = place(self._description, True, self._description.flows or 2, horizon).network
+        network = self._place(horizon).network
         given = [*self._placed.given, A_PACKET, *(self._converged() if period is None else ())]
         among = {"low": xs[0], "high": xs[-1], "resolution": 1, "also": xs, "first": THRESHOLD * self._fair}
         about = {"given": "; ".join(given), "period": period}
@@ -420,8 +420,7 @@ class _Search:
 
     def _converged(self) -> tuple[str, ...]:
         """Return the conditions of a converged start, which hold until every sender has made its first decision."""
-        name = definitions.chosen("properties", "EXPECTS")
-        start = load_definition("properties", "PROPERTY", name).starts["converged"]
+        start = expectations().starts["converged"]
         return (*start.given, *start.of_flows(self._model.flows), BEFORE_DECIDING.format(self._decides))
 
     def _horizon(self, period: int | None) -> int:

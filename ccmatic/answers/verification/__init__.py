@@ -1,13 +1,12 @@
 """Verdicts on controllers, and the replay of traces. A replay trusts no solver."""
 
-from ccmatic.answers.verification.counterexample import Unsound, for_people
+from ccmatic.answers.verification.counterexample import Unsound, for_people, report_on
 from ccmatic.answers.verification.judgement import (
     Judge,
     Judgement,
     answer,
     answer_all,
     judge_each,
-    report_on,
     verify,
     verify_all,
 )

@@ -36,12 +36,17 @@ def for_people(part: Part, controller: Decides | None) -> tuple[Trace, replay.Re
     if part.trace is None or part.trace.controller != (controller and controller.source):
         raise ValueError("the part's last trace is not one of this controller")
     trace = replay.complete(part.query, _simplest(part, part.trace, controller))
+    name = controller.name if controller else None
+    report = report_on(trace, name or "any controller")
+    return replay.explained(replace(trace, controller_name=name), report), report
+
+
+def report_on(trace: Trace, name: str) -> replay.Report:
+    """Replay a counterexample for the controller called `name`. Raise Unsound if it is none."""
     report = replay.replay(trace, allow_code=True)
     if report.outcome is not replay.Outcome.BREAKS:
-        name = controller.name if controller else "any controller"
         raise Unsound(f"a counterexample for {name} fails replay: {report}")
-    name = controller.name if controller else None
-    return replay.explained(replace(trace, controller_name=name), report), report
+    return report
 
 
 def _delays_as_in(query: Query, x: Execution, trace: Trace) -> Iterator[Truth]:

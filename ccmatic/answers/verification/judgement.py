@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ccmatic import __version__, controllers
 from ccmatic.answers.verification import counterexample
-from ccmatic.answers.verification.counterexample import Unsound
+from ccmatic.answers.verification.counterexample import report_on
 from ccmatic.answers.verification.replayer import Outcome, Report, replay
 from ccmatic.answers.verification.verifier import HOLDS, UNDECIDED, VIOLATED, Verdict, Verifier
 from ccmatic.base import Clock, markup, memory, write_text
@@ -375,11 +375,3 @@ def _replayed(judgement: Judgement) -> Judgement:
     if trace is None:
         return judgement
     return replace(judgement, report=report_on(trace, judgement.controller.name))
-
-
-def report_on(trace: Trace, name: str) -> Report:
-    """Replay a worker's counterexample for the controller called `name`. Raise Unsound if it is none."""
-    report = replay(trace, allow_code=True)
-    if report.outcome is not Outcome.BREAKS:
-        raise Unsound(f"a counterexample for {name} fails replay: {report}")
-    return report

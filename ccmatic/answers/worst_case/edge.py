@@ -71,7 +71,7 @@ def _lasting(query, controller, declared, options):
             answer, trace = executions.find(every(at_first), some([no(m.first(flow, t)) for m, flow, t in holds]))
         if answer != SAT:
             return left if answer == UNSAT else []
-        seen = query.observed(trace, trace.columns.keys() & query.units().keys(), controller.state)
+        seen = query.numbers(trace, controller)
         broken = {m.name for m, flow, t in holds if not m.first(seen.flows[flow.number - 1], t)}
         left = [each for each in left if each.name not in broken]
     return left
@@ -399,16 +399,12 @@ class _Edge:
     def _trace(self, x):
         return next((trace for trace, observed in reversed(self._traces) if self._reaches(observed, x) is True), None)
 
-    def _observed(self, trace):
-        beliefs = trace.columns.keys() & self._query.units().keys()
-        return self._query.observed(trace, beliefs, self._controller.state)
-
     def _ask(self, x=None):
         """Check whether an execution exists, and store its trace. If x is given, the execution must reach x."""
         answer, part = UNKNOWN, self._executions.part
         with suppress(OutOfTime), self._clock.question():
             answer, trace = self._executions.find(*([] if x is None else [self._reaches(part.x, x)]))
-            self._traces += [(trace, self._observed(trace))] if trace else []
+            self._traces += [(trace, self._query.numbers(trace, self._controller))] if trace else []
         self.late = self.late or self._clock.late
         if x is None and answer == UNSAT:
             error = NoExecution(self._empty())

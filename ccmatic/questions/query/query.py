@@ -173,6 +173,11 @@ class Query:
         except KeyError as error:
             raise InputError(f"the trace has no {error.args[0]}") from None
 
+    def numbers(self, trace: TraceData, controller: Decides | None) -> Execution:
+        """Return the execution of a trace's numbers, with all its beliefs, and with the state of its controller."""
+        state: Any = controller.state if controller else ()
+        return self.observed(trace, trace.columns.keys() & self.units().keys(), state)
+
     def _bounds(self, bounds: Bounds) -> Bounds:
         if self.property.deployed and bounds is not Bounds.MOVE:
             name = self.property.name
