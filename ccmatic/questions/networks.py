@@ -277,7 +277,8 @@ def _model(description: NetworkDescription, by_window: bool, flows: int) -> tupl
         model = _load(name)
     if description.pauses:
         if "application" not in model.parameters:
-            known = ", ".join(filter(_may_pause, definitions.chosen("models", "BY_WINDOW")))
+            names = definitions.chosen("models", "BY_WINDOW")
+            known = ", ".join(each for each in names if "application" in _load(each).parameters)
             others = f"one of {known}, or a network without 'application pauses'"
             raise InputError(f"{name} has no application that pauses; expected {others}")
         name = _with(name, "application=pauses")
@@ -307,10 +308,6 @@ def _changing(name: str, description: NetworkDescription, by_window: bool, flows
     changing, _, fixed = known[base].partition(":")
     assert description.change
     return f"{changing}:{','.join(filter(None, (fixed, parameters, description.change.parameters())))}"
-
-
-def _may_pause(name: str) -> bool:
-    return "application" in load_definition("models", "MODEL", name).parameters
 
 
 def _jitter(description: NetworkDescription, model: Model, steps: Fraction | int, notes: list[str]) -> int:

@@ -31,74 +31,6 @@ from ccmatic.records import ExpectationRecord, PathRecord
 Clock: TypeAlias = tuple[Literal["s", "R_m"], Callable[[int], Fraction]]
 
 
-def read(text: str, given: Mapping[str, Any] | None = None) -> Any:
-    """Parse an expectation, by default with the units that suit every network. Raise InputError if it is none."""
-    kind = expectations()
-    return kind.parse(text, given or kind.units)
-
-
-def judge(model: Model, x: NetworkView, text: str, expectation: Any, clock: Clock | None = None) -> ExpectationRecord:
-    """Judge an execution of numbers by an expectation, which `read` parsed from `text`.
-
-    By default, times are in R_m and count from the first step. Raise InputError if the execution does not show the
-    quantity of the expectation, or is too short.
-    """
-    worst, says = expectations().worst(model, x, expectation, clock)
-    name, time = clock or ("R_m", lambda t: Fraction(t, x.R))
-    met = worst is not None and expectation.met(worst.value)
-    unit, factor = expectation.written
-    shown = worst is not None and worst.value != inf
-    return ExpectationRecord(
-        expect=" ".join(text.split()),
-        verdict="not applicable" if worst is None else "met" if met else "not met",
-        value=worst.value / factor if shown else None,
-        unit=unit,
-        at_least=worst is not None and worst.at_least,
-        flow=None if worst is None or worst.flow is None else worst.flow + 1,
-        begin=None if worst is None else float(time(worst.begin)),
-        end=None if worst is None else float(time(worst.end)),
-        clock=name,
-        measured=says,
-    )
-
-
-@isolated
-def measure(trace: Trace | str | Path, expectation: str, *, allow_code: bool = False) -> ExpectationRecord:
-    """Judge a trace by an expectation (docs/reference/expectations.md), exactly.
-
-    `measure` does not check whether the trace obeys the laws of its network; `replay` does.
-
-    Args:
-        trace: The trace or its file, such as a counterexample or the trace of a simulated run.
-        expectation: The expectation, such as `utilisation >= 80% over every 4 rtt`. Its units are those of the trace's
-            path, if the trace states one.
-        allow_code: As in `replay`.
-
-    Returns:
-        The verdict (`met`, `not met` or `not applicable`), and the worst value with the steps at which it occurs.
-
-    Raises:
-        InputError: If the expectation cannot be read, or the trace does not show its quantity.
-
-    Examples:
-        >>> cm.measure("results/gallery/late_drain.json", "queue <= 4 bdp").verdict
-    """
-    trace = read_trace(trace)
-    query = from_record(trace.query, allow_code)
-    controller = None if trace.controller is None else query.read_controller(trace.controller)
-    x = query.numbers(trace, controller)
-    if trace.path is None:
-        return judge(query.model, x, expectation, read(expectation))
-    steps = trace.path.rtt / trace.path.step
-    if steps != x.R if query.model.windows else steps > 1:
-        rounds = f"{counted(x.R, 'step')} per R_m" if query.model.windows else "at most one step per R_m"
-        raise InputError(f"the path of the trace has {float(steps):.6g} steps per R_m; expected {rounds}")
-    scale = Fraction(1) if query.model.windows else steps
-    expected = read(expectation, units(trace.path.rate, trace.path.rtt, scale))
-    counts_longer(expected, expectations(), trace.path.rtt, steps)
-    return judge(query.model, x, expectation, expected, ("R_m", lambda t: t / steps))
-
-
 #: An answer to a question: a Judgement or a WorstCase.
 Answer = TypeVar("Answer", bound=Any)
 
@@ -305,7 +237,7 @@ def ask(
     kind = expectations()
     description = describe(on)
     besides = beside([expect])
-    senders = [*_each(controller), *besides]
+    senders = [*(controller if isinstance(controller, list | tuple) else [controller]), *besides]
     by_window = any(map(controllers.sends_by_window, senders)) or len(senders) > 1
     if len(senders) > 1:
         _require_windows(senders)
@@ -376,12 +308,10 @@ def _require_no_queue(named: Sequence[str]) -> None:
 def beside(texts: Sequence[str]) -> list[str]:
     """Return the controllers that expectations name after `beside`, without duplicates. May raise InputError."""
     kind = expectations()
-    named = (kind.parse(text, _any_units(kind)).beside for text in texts)
+    # Units for parsing an expectation before its network is known.
+    units = {**kind.units, **_OTHERS}
+    named = (kind.parse(text, units).beside for text in texts)
     return list(dict.fromkeys(filter(None, named)))
-
-
-def _each(controller: Any) -> Sequence[Any]:
-    return list(controller) if isinstance(controller, list | tuple) else [controller]
 
 
 def _require_windows(senders: Sequence[Any]) -> None:
@@ -394,12 +324,76 @@ def _require_windows(senders: Sequence[Any]) -> None:
             raise InputError(f"{name} sends at a rate, and flows that share a network send by a window; {expected}")
 
 
-def _any_units(kind: Any) -> dict[str, Any]:
-    """Return units for parsing an expectation before its network is known."""
-    return {**kind.units, **dict.fromkeys(("ns", "us", "ms", "s"), ("time", 1, "rtt")), **_OTHERS}
-
-
 _OTHERS = {
+    **dict.fromkeys(("ns", "us", "ms", "s"), ("time", 1, "rtt")),
     **dict.fromkeys(("b", "kb", "mb"), ("bytes", 1, "bdp")),
     **dict.fromkeys(("bit", "kbit", "mbit", "gbit"), ("share", 1, "")),
 }
+
+
+def read(text: str, given: Mapping[str, Any] | None = None) -> Any:
+    """Parse an expectation, by default with the units that suit every network. Raise InputError if it is none."""
+    kind = expectations()
+    return kind.parse(text, given or kind.units)
+
+
+def judge(model: Model, x: NetworkView, text: str, expectation: Any, clock: Clock | None = None) -> ExpectationRecord:
+    """Judge an execution of numbers by an expectation, which `read` parsed from `text`.
+
+    By default, times are in R_m and count from the first step. Raise InputError if the execution does not show the
+    quantity of the expectation, or is too short.
+    """
+    worst, says = expectations().worst(model, x, expectation, clock)
+    name, time = clock or ("R_m", lambda t: Fraction(t, x.R))
+    met = worst is not None and expectation.met(worst.value)
+    unit, factor = expectation.written
+    shown = worst is not None and worst.value != inf
+    return ExpectationRecord(
+        expect=" ".join(text.split()),
+        verdict="not applicable" if worst is None else "met" if met else "not met",
+        value=worst.value / factor if shown else None,
+        unit=unit,
+        at_least=worst is not None and worst.at_least,
+        flow=None if worst is None or worst.flow is None else worst.flow + 1,
+        begin=None if worst is None else float(time(worst.begin)),
+        end=None if worst is None else float(time(worst.end)),
+        clock=name,
+        measured=says,
+    )
+
+
+@isolated
+def measure(trace: Trace | str | Path, expectation: str, *, allow_code: bool = False) -> ExpectationRecord:
+    """Judge a trace by an expectation (docs/reference/expectations.md), exactly.
+
+    `measure` does not check whether the trace obeys the laws of its network; `replay` does.
+
+    Args:
+        trace: The trace or its file, such as a counterexample or the trace of a simulated run.
+        expectation: The expectation, such as `utilisation >= 80% over every 4 rtt`. Its units are those of the trace's
+            path, if the trace states one.
+        allow_code: As in `replay`.
+
+    Returns:
+        The verdict (`met`, `not met` or `not applicable`), and the worst value with the steps at which it occurs.
+
+    Raises:
+        InputError: If the expectation cannot be read, or the trace does not show its quantity.
+
+    Examples:
+        >>> cm.measure("results/gallery/late_drain.json", "queue <= 4 bdp").verdict
+    """
+    trace = read_trace(trace)
+    query = from_record(trace.query, allow_code)
+    controller = None if trace.controller is None else query.read_controller(trace.controller)
+    x = query.numbers(trace, controller)
+    if trace.path is None:
+        return judge(query.model, x, expectation, read(expectation))
+    steps = trace.path.rtt / trace.path.step
+    if steps != x.R if query.model.windows else steps > 1:
+        rounds = f"{counted(x.R, 'step')} per R_m" if query.model.windows else "at most one step per R_m"
+        raise InputError(f"the path of the trace has {float(steps):.6g} steps per R_m; expected {rounds}")
+    scale = Fraction(1) if query.model.windows else steps
+    expected = read(expectation, units(trace.path.rate, trace.path.rtt, scale))
+    counts_longer(expected, expectations(), trace.path.rtt, steps)
+    return judge(query.model, x, expectation, expected, ("R_m", lambda t: t / steps))

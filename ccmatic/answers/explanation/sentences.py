@@ -99,7 +99,7 @@ def _broken(report, x):
             yield f"'{words}' is not met in this trace."
             continue
         leaves = reasons[name].leaves(False)
-        changes = [leaf for leaf in leaves if _is_change(leaf.reason)]
+        changes = [leaf for leaf in leaves if isinstance(leaf.reason, Compared) and leaf.reason.since is not None]
         kept = ", and ".join(leaf_text(leaf, x.horizon - 1) for leaf in changes)
         others = "; ".join(_worst([leaf for leaf in leaves if leaf not in changes], x.horizon - 1))
         excuse = f" No exception applies: {kept}." if others and kept else ""
@@ -119,10 +119,6 @@ def _worst(leaves, end):
         far = max(group, key=lambda leaf: abs(leaf.reason.value - leaf.reason.threshold))
         steps = [str(leaf.reason.step) for leaf in group if leaf is not far]
         yield f"{leaf_text(far, end)}; also at t = {', '.join(steps[:NAMED])}{', …' if len(steps) > NAMED else ''}"
-
-
-def _is_change(reason):
-    return isinstance(reason, Compared) and reason.since is not None
 
 
 def _earlier(trace, report, x):

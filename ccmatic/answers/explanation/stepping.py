@@ -30,33 +30,6 @@ LITTLE, LONGEST = Fraction(1, 10**9), 60
 WAYS = ((LITTLE, "more"), (-LITTLE, "less"))
 
 
-def binding(query, trace):
-    """Return, for each step, texts with a column and a law that does not allow a larger or smaller value in it.
-
-    The lists are empty if the trace has more steps than LONGEST.
-    """
-    if trace.horizon > LONGEST:
-        return [[] for _ in range(trace.horizon)]
-    chosen = ["S", *(["K"] if "K" in query.model.declared() else []), *(["L"] if query.buffer.finite else [])]
-    names = [name for name in chosen if name in trace.columns]
-    before = _broken(query, trace)
-    return [[line for name in names for line in _lines(query, trace, name, t, before)] for t in range(trace.horizon)]
-
-
-def _lines(query, trace, name, t, before):
-    column = trace.columns[name]
-    for little, word in WAYS:
-        other = trace.with_columns(**{name: (*column[:t], column[t] + little, *column[t + 1 :])})
-        for law in sorted(_broken(query, other) - before):
-            if law[1] == t:
-                yield f"{name} cannot be {word}: {law[0].replace('_', ' ')}"
-
-
-def _broken(query, trace):
-    laws = query.model.network(query.observed(trace))
-    return {(name, t) for name, t, condition in laws if condition is False}
-
-
 #: The words that describe columns in charts, and the visual roles of these columns.
 WORDS = {
     "A": ("sent", "sent"),
@@ -120,10 +93,11 @@ def trace_page(trace: Trace | str | Path, *, report: Report | None = None, allow
     report, trace = report or replay(trace, allow_code=allow_code), read_trace(trace)
     shown = view(trace, report)
     kind = "" if all(report.objectives.values()) else "bad"
+    model, buffer = (str(trace.query.get(name, "unknown")) for name in ("model", "buffer"))
     parts = {
         "STYLE": style(),
         "SCRIPT": script(),
-        "TITLE": escape(_title(trace)),
+        "TITLE": escape(f"A trace of {counted(trace.horizon, 'step')}: model {model}, buffer {buffer}"),
         "VERDICT": f'<p id="verdict" class="{kind}" role="status">{escape(_verdict(report))}</p>',
         "QUERY": escape(str(report.query)),
         "WHO": escape(_who(trace, report.controller)),
@@ -194,11 +168,6 @@ def _require_floats(trace):
             _ = [float(value) for value in column]
         except OverflowError:
             raise InputError(f"cannot draw the trace: column {name} has a number above 1e308") from None
-
-
-def _title(trace):
-    model, buffer = (str(trace.query.get(name, "unknown")) for name in ("model", "buffer"))
-    return f"A trace of {counted(trace.horizon, 'step')}: model {model}, buffer {buffer}"
 
 
 def _verdict(report):
@@ -334,3 +303,30 @@ def _choices(trace, controller):
 
 def _band(rates):
     return f", from {number(rates.low)} to {number(rates.high)}" if rates else ", at any rate"
+
+
+def binding(query, trace):
+    """Return, for each step, texts with a column and a law that does not allow a larger or smaller value in it.
+
+    The lists are empty if the trace has more steps than LONGEST.
+    """
+    if trace.horizon > LONGEST:
+        return [[] for _ in range(trace.horizon)]
+    chosen = ["S", *(["K"] if "K" in query.model.declared() else []), *(["L"] if query.buffer.finite else [])]
+    names = [name for name in chosen if name in trace.columns]
+    before = _broken(query, trace)
+    return [[line for name in names for line in _lines(query, trace, name, t, before)] for t in range(trace.horizon)]
+
+
+def _lines(query, trace, name, t, before):
+    column = trace.columns[name]
+    for little, word in WAYS:
+        other = trace.with_columns(**{name: (*column[:t], column[t] + little, *column[t + 1 :])})
+        for law in sorted(_broken(query, other) - before):
+            if law[1] == t:
+                yield f"{name} cannot be {word}: {law[0].replace('_', ' ')}"
+
+
+def _broken(query, trace):
+    laws = query.model.network(query.observed(trace))
+    return {(name, t) for name, t, condition in laws if condition is False}

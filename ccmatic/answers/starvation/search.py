@@ -193,7 +193,7 @@ class Starvation:
         if period:
             long = f"for ever, as all repeats every {f'{period} steps' if period > 1 else 'step'}"
         ratio = f"1 : {float(self.ratio):.4g}" if self.ratio else "0"
-        return f"{self.least.name} has {_percent(self.share)} of what is served (ratio {ratio}), {long}"
+        return f"{self.least.name} has {float(100 * self.share):.3g} % of what is served (ratio {ratio}), {long}"
 
     @property
     def why(self) -> list[str]:
@@ -223,10 +223,6 @@ def _accounts(attempt: Attempt) -> list[FlowAccount]:
     assert attempt.worst and attempt.worst.trace and attempt.worst.report
     trace, query = attempt.worst.trace, attempt.worst.report.query
     return accounts(query, attempt.worst.controller, query.numbers(trace, attempt.worst.controller))
-
-
-def _percent(share: Fraction) -> str:
-    return f"{float(100 * share):.3g} %"
 
 
 #: The shares that the search decides, as fractions of a fair share. If a flow may receive less than the first of these

@@ -354,7 +354,9 @@ def judge_each(
     """
     tasks = [(query.record(), controllers.texts_of(controller), options) for query, controller in pairs]
     for (_, controller), judgement in zip(pairs, team.each(_judge, tasks), strict=True):
-        yield _replayed(replace(judgement, controller=controller))
+        trace = judgement.trace or judgement.unmodelled
+        report = report_on(trace, controller.name) if trace else None
+        yield replace(judgement, controller=controller, report=report)
 
 
 def _judge(record: dict[str, Any], texts: list[ControllerText], options: SolverOptions) -> Judgement:
@@ -368,10 +370,3 @@ def _judge(record: dict[str, Any], texts: list[ControllerText], options: SolverO
     judge: Judge = _kept.judge
     judgement = judge.judge(judge.query.controller(texts))
     return replace(judgement, controller=None, report=None)  # type: ignore[arg-type]
-
-
-def _replayed(judgement: Judgement) -> Judgement:
-    trace = judgement.trace or judgement.unmodelled
-    if trace is None:
-        return judgement
-    return replace(judgement, report=report_on(trace, judgement.controller.name))

@@ -13,7 +13,7 @@ from ccmatic import controllers
 from ccmatic.answers.verification import replayer as replay
 from ccmatic.answers.verification.bounds import require_bounds
 from ccmatic.base import Clock, InputError, OutOfTime, blamed
-from ccmatic.contracts import BEFORE_TIMEOUT, Bounds, Execution, Law, Model, NetworkView, StateVariable, WayToFail
+from ccmatic.contracts import BEFORE_TIMEOUT, Bounds, Execution, Law, NetworkView, StateVariable, WayToFail
 from ccmatic.language import Tree
 from ccmatic.logic import Truth, equal, every
 from ccmatic.logic.solving import SAT, UNKNOWN, UNSAT, Checker, SolverOptions, conflict, script
@@ -155,7 +155,7 @@ class Verifier:
         """
         anyones = [part for part in self._parts if part.way.any_rates]
         ruled_out = [part.way.name for part in anyones if self._ask(part, None) == UNSAT]
-        return ruled_out if ruled_out and not self._without_execution() else []
+        return ruled_out if ruled_out and self._exists() else []
 
     def _unless_empty(self, controller: Decides) -> str:
         """Return HOLDS if executions of the controller satisfy each premise; UNDECIDED if the solver timed out.
@@ -165,7 +165,7 @@ class Verifier:
         """
         ways: list[WayToFail | None] = [part.way for part in self._parts if part.way.premise]
         if not ways and not self.query.model.windows:
-            return UNDECIDED if self._without_execution() else HOLDS
+            return HOLDS if self._exists() else UNDECIDED
         for way in ways or [None]:
             answer = self._find_execution(controller, way)
             if answer == UNSAT and self._many:
@@ -177,9 +177,9 @@ class Verifier:
                 return UNDECIDED
         return HOLDS
 
-    def _without_execution(self) -> str | None:
+    def _exists(self) -> bool:
         self._execution_exists = self._execution_exists or self._has_execution()
-        return None if self._execution_exists else EXECUTION
+        return self._execution_exists
 
     def _has_execution(self, way: WayToFail | None = None) -> bool:
         """Return whether the solver found an execution of any rates in time. If none exists, raise InputError."""
@@ -410,7 +410,8 @@ class Part:
     def read_trace(self, value: Callable[[Any], Any], controller: Decides | None) -> Trace:
         """Return the solver's trace, with the beliefs that this part encodes."""
         x = self.x
-        unknown = x.beliefs.keys() - self._encoded()
+        model = self.query.model
+        unknown = x.beliefs.keys() - ({belief.name for belief in model.beliefs} & model.closure(self.reads))
         unknown |= x.remembered().keys() if controller is None else set()
         stated = {n: column for n, column in x.columns().items() if n.removesuffix(BEFORE_TIMEOUT) not in unknown}
         columns = {name: tuple(map(value, column)) for name, column in stated.items()}
@@ -442,12 +443,10 @@ class Part:
 
     def _way(self) -> Iterator[Truth]:
         if self.way.bounds is Bounds.HOLD:
-            yield from _true_bounds(self.query.model, self.x, self.reads)
+            for bound in self.query.model.bounds():
+                if bound.name in self.reads:
+                    yield from (bound.holds(self.x, self.x.beliefs[bound.name][t]) for t in range(1, self.x.horizon))
         yield self.way.formula(self.x)
-
-    def _encoded(self) -> set[str]:
-        model = self.query.model
-        return {belief.name for belief in model.beliefs} & model.closure(self.reads)
 
 
 def choices(x: Execution, controller: Decides | None, clock: Clock | None = None) -> Truth:
@@ -483,12 +482,6 @@ def _listed(names: Sequence[str]) -> str:
     more = [f"{len(names) - LAWS} more"] if len(names) > LAWS else []
     parts = [*names[:LAWS], *more]
     return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
-
-
-def _true_bounds(model: Model, x: Execution, reads: Collection[str]) -> Iterator[Truth]:
-    for bound in model.bounds():
-        if bound.name in reads:
-            yield from (bound.holds(x, x.beliefs[bound.name][t]) for t in range(1, x.horizon))
 
 
 class Executions:

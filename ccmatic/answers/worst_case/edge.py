@@ -29,64 +29,6 @@ from ccmatic.logic.solving import SAT, UNKNOWN, UNSAT, SolverOptions
 from ccmatic.networks.traces import Trace
 from ccmatic.questions.query import Decides, Query, advice, left_out
 
-
-def begun_later(query, controller, options):
-    """Return the controller with all states that it may ever reach as initial states, and possibly further states.
-
-    A declaration limits the controller's state. It holds at each step if no step leads from a declared state to an
-    undeclared one. Declarations that do not hold, or whose check timed out, are dropped one after another until all
-    others hold. If each one holds at each step, return None.
-    """
-    declared = [each for each in controller.state if each.is_restricted]
-    kept = _lasting(query, controller, declared, options) if declared else []
-    dropped = {each.name for each in declared} - {each.name for each in kept}
-    return controllers.begun_anywhere(controller, dropped) if dropped else None
-
-
-def _lasting(query, controller, declared, options):
-    """Return the largest set of declarations which no step breaks, if all of them hold at first.
-
-    The executions are encoded once, without any declaration. Each question then adds those that are left.
-    """
-    query = query.on(model=query.model.begun_anywhere())
-    query = replace(query, property=replace(query.property, repeats=0, given="", x=0))
-    free = controllers.begun_anywhere(controller, {each.name for each in declared})
-    try:
-        excluded = left_out(query, free, options=options)
-    except OutOfTime:
-        return []
-    if any(each.name == "before the trace" for each in excluded):
-        return []  # these executions do not show every behaviour of the controller
-    reads = query.units().keys() & {*controller.parameters}
-    executions = Executions(Part(query, WayToFail("an execution", lambda x: True), options, reads, free.state), free)
-    x, left = executions.part.x, declared
-    each = controllers.of_flows(controller, x.flows)
-    first = {flow.number: _first_decision(one, flow) for one, flow in zip(each, x.flows, strict=True)}
-    while left:
-        holds = [(m, flow, t) for m in left for flow in _flows(x, m) for t in range(x.horizon)]
-        at_first = [m.first(flow, t) for m, flow, t in holds if t < first[flow.number]]
-        answer, trace = UNKNOWN, None
-        with suppress(OutOfTime):
-            # One step may break a declaration that the next step restores.
-            answer, trace = executions.find(every(at_first), some([no(m.first(flow, t)) for m, flow, t in holds]))
-        if answer != SAT:
-            return left if answer == UNSAT else []
-        seen = query.numbers(trace, controller)
-        broken = {m.name for m, flow, t in holds if not m.first(seen.flows[flow.number - 1], t)}
-        left = [each for each in left if each.name not in broken]
-    return left
-
-
-def _first_decision(controller, flow):
-    """Return the first step at which a flow's controller decides. Until then, its state is as at first."""
-    first = controller.first_decision(flow)
-    return flow.horizon if first is None else first
-
-
-def _flows(x, memory):
-    return [flow for flow in x.flows if memory.flow in (None, flow.number)]
-
-
 FOUND, UNDECIDED = "found", "unknown"
 
 #: The largest number of candidate values in a search for an edge value.
@@ -357,16 +299,12 @@ class _Edge:
     def shown(self, x):
         """Return the trace that reaches x, in readable form, and the Report of its replay. This ends the search."""
         part, trace = self._executions.part, self._trace(x)
-        part.query, part.way = self._at(x)
+        part.query = replace(self._query, property=replace(self._query.property, x=x))
+        (part.way,) = part.query.property.ways_to_fail(part.query.model, part.query.buffer)
         part.checker.add(part.way.formula(part.x))
         part.trace = replace(trace, query=part.query.record())
         with self._clock.question():
             return for_people(part, self._controller)
-
-    def _at(self, x):
-        query = replace(self._query, property=replace(self._query.property, x=x))
-        (way,) = query.property.ways_to_fail(query.model, query.buffer)
-        return query, way
 
     def _reaches(self, execution, x):
         """Return the condition that an execution of this search reaches x. All these executions satisfy the premise."""
@@ -382,19 +320,16 @@ class _Edge:
 
     def _answer(self, x):
         """Return SAT if an execution reaches x, UNSAT if no execution does, or UNKNOWN."""
-        if x not in self._answers and self._is_refuted(x):
-            self._answers[x] = UNSAT
+        if x not in self._answers and self._is_monotone:
+            milder = self._xs[self._xs.index(x) + 1 :]
+            if any(self._answers.get(other) == UNSAT for other in milder):
+                self._answers[x] = UNSAT
         if x not in self._answers:
             self._listener(x)
             self._answers[x] = SAT if self._trace(x) else self._ask(x)
             if self._answers[x] == UNSAT and self._later:
                 self._answers[x] = self._ask_later(x)
         return self._answers[x]
-
-    def _is_refuted(self, x):
-        """Return whether x is already excluded, because no execution reaches some milder value."""
-        less_bad = self._xs[self._xs.index(x) + 1 :]
-        return self._is_monotone and any(self._answers.get(other) == UNSAT for other in less_bad)
 
     def _trace(self, x):
         return next((trace for trace, observed in reversed(self._traces) if self._reaches(observed, x) is True), None)
@@ -431,3 +366,58 @@ class _Edge:
         excluded = "; ".join(map(str, left_out(self._query, self._controller)))
         what += f" (left out: {excluded})" if excluded else ""
         return f"{where} has no {what}, so there is no worst value; expected another period, or weaker conditions"
+
+
+def begun_later(query, controller, options):
+    """Return the controller with all states that it may ever reach as initial states, and possibly further states.
+
+    A declaration limits the controller's state. It holds at each step if no step leads from a declared state to an
+    undeclared one. Declarations that do not hold, or whose check timed out, are dropped one after another until all
+    others hold. If each one holds at each step, return None.
+    """
+    declared = [each for each in controller.state if each.is_restricted]
+    kept = _lasting(query, controller, declared, options) if declared else []
+    dropped = {each.name for each in declared} - {each.name for each in kept}
+    return controllers.begun_anywhere(controller, dropped) if dropped else None
+
+
+def _lasting(query, controller, declared, options):
+    """Return the largest set of declarations which no step breaks, if all of them hold at first.
+
+    The executions are encoded once, without any declaration. Each question then adds those that are left.
+    """
+    query = query.on(model=query.model.begun_anywhere())
+    query = replace(query, property=replace(query.property, repeats=0, given="", x=0))
+    free = controllers.begun_anywhere(controller, {each.name for each in declared})
+    try:
+        excluded = left_out(query, free, options=options)
+    except OutOfTime:
+        return []
+    if any(each.name == "before the trace" for each in excluded):
+        return []  # these executions do not show every behaviour of the controller
+    reads = query.units().keys() & {*controller.parameters}
+    executions = Executions(Part(query, WayToFail("an execution", lambda x: True), options, reads, free.state), free)
+    x, left = executions.part.x, declared
+    each = controllers.of_flows(controller, x.flows)
+    first = {flow.number: _first_decision(one, flow) for one, flow in zip(each, x.flows, strict=True)}
+    while left:
+        holds = [
+            (m, flow, t) for m in left for flow in x.flows if m.flow in (None, flow.number) for t in range(x.horizon)
+        ]
+        at_first = [m.first(flow, t) for m, flow, t in holds if t < first[flow.number]]
+        answer, trace = UNKNOWN, None
+        with suppress(OutOfTime):
+            # One step may break a declaration that the next step restores.
+            answer, trace = executions.find(every(at_first), some([no(m.first(flow, t)) for m, flow, t in holds]))
+        if answer != SAT:
+            return left if answer == UNSAT else []
+        seen = query.numbers(trace, controller)
+        broken = {m.name for m, flow, t in holds if not m.first(seen.flows[flow.number - 1], t)}
+        left = [each for each in left if each.name not in broken]
+    return left
+
+
+def _first_decision(controller, flow):
+    """Return the first step at which a flow's controller decides. Until then, its state is as at first."""
+    first = controller.first_decision(flow)
+    return flow.horizon if first is None else first

@@ -120,7 +120,11 @@ def _searches(
 ) -> Iterator[WorstCase]:
     searches = [_arguments(question, among) for question in questions]
     if jobs == 1 and cluster is None:
-        results = (_search(*each, listener, options) for each in zip(questions, searches, strict=True))
+        find = isolated(search)
+        results = (
+            find(question.controller, question.query.network, listener=listener, options=options, **arguments)
+            for question, arguments in zip(questions, searches, strict=True)
+        )
     else:
         results = _side_by_side(questions, searches, min(jobs, len(questions)), cluster, options)
     for question in questions:
@@ -147,14 +151,6 @@ def _arguments(question: Question, among: dict[str, Any]) -> dict[str, Any]:
     also = () if among["at"] is not None else (question.amount * question.scale,)
     period = question.query.property.period
     return {"of": quantity, "given": "; ".join(given), "period": period, "also": also, **scaled}
-
-
-@isolated
-def _search(
-    question: Question, arguments: dict[str, Any], listener: Callable[[Fraction], None], options: SolverOptions
-) -> WorstCase:
-    network = question.query.network
-    return search(question.controller, network, listener=listener, options=options, **arguments)
 
 
 def _side_by_side(

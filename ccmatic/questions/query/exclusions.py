@@ -101,7 +101,7 @@ def _of_sender(
         longer = f", if that is more than {counted(longest, 'step')}" if longest else ""
         reason = f"{controller.name} acts on the delay of bytes that it sent before the trace{longer}"
         yield Exclusion("before the trace", reason)
-    if sampled := [name for name, belief in _beliefs(controller).items() if _reads_time(belief)]:
+    if sampled := [each.name for each in controller.state if each.belief and _reads_time(each.belief)]:
         reason = f"{', '.join(sampled)} of {controller.name} moves by what was acknowledged before the trace"
         yield Exclusion("before the trace", reason)
 
@@ -121,10 +121,6 @@ def knows_more(controller: controllers.Stateful, flow: FlowView, options: Solver
 def _longest(controller: controllers.Stateful, flow: FlowView) -> int:
     """Return the longest delay, in steps, that a trace shows of bytes sent before it; 0 if it shows no such delay."""
     return max((each.unbounded(flow) or 0 for each in controller.observations.values()), default=0)
-
-
-def _beliefs(controller: controllers.Stateful) -> dict[str, Any]:
-    return {memory.name: memory.belief for memory in controller.state if memory.belief}
 
 
 def _reads_time(belief: Any) -> bool:
@@ -167,18 +163,16 @@ _STEPS = 4
 
 def advice(query: Query, controller: Decides, undecided: bool, late: bool = False) -> tuple[str, ...]:
     """Return sentences that suggest what to ask next. `late`: the question timed out before a solver had it."""
-    sentences = [_sooner_encoded(query)] if undecided and late else []
+    sentences = []
+    if undecided and late:
+        period = query.property.period
+        shorter = f"a shorter period than {period}" if period else f"a shorter horizon than {query.horizon}"
+        sentences.append(f"{shorter}, or a longer timeout: the encoding timed out, before a solver got the question")
     for each in controllers.each_of(controller):
         if isinstance(each, controllers.Stateful):
             sentences += _finer(query, each)
             sentences += _simpler(query, each) if undecided and not late else ()
     return tuple(dict.fromkeys(sentences))
-
-
-def _sooner_encoded(query: Query) -> str:
-    period = query.property.period
-    shorter = f"a shorter period than {period}" if period else f"a shorter horizon than {query.horizon}"
-    return f"{shorter}, or a longer timeout: the encoding timed out, before a solver got the question"
 
 
 def _finer(query: Query, controller: controllers.Stateful) -> Iterator[str]:
