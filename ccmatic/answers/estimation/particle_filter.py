@@ -182,13 +182,8 @@ class ParticleFilter:
         self._most_throughput = max(self._most_throughput, signals.throughput)
         if self._last is not None:
             before = self._first() if self.state is None else self.state
-            gradient = self._random.uniform(-GRADIENT, GRADIENT, len(before.own))
-            before, now = self._divide(before, moved(before, signals.factor, gradient, self._interval))
-            # The order of random numbers is part of the filter's results.
-            luck, extremes = self._random.random(len(now.own)), (self._least_rtt, self._most_throughput)
-            jitter = [self._random.uniform(0, LOSS_JITTER, len(now.own)) for _ in range(2)]
-            gap = gaps(before, now, self._last, signals, extremes, jitter, self._bounds)
-            stays = luck >= self._mismatch(gap)
+            before, now = self._divide(before, self._move(before, signals.factor))
+            stays = self._random.random(len(now.own)) >= self._mismatch(self._gaps(before, now, signals))
             self.begun += not stays.any()
             self.state = self._resample(now.some(stays)) if stays.any() else self._first()
         self._last = signals
@@ -205,6 +200,10 @@ class ParticleFilter:
         alone = self._random.random(self._count) < self._alone
         return FilterState(own, np.where(alone, 0, others), delay, np.zeros(self._count, bool))
 
+    def _move(self, before: FilterState[NumPy], factor: float) -> FilterState[NumPy]:
+        gradient = self._random.uniform(-GRADIENT, GRADIENT, len(before.own))
+        return moved(before, factor, gradient, self._interval)
+
     def _divide(
         self, before: FilterState[NumPy], now: FilterState[NumPy]
     ) -> tuple[FilterState[NumPy], FilterState[NumPy]]:
@@ -217,6 +216,12 @@ class ParticleFilter:
         again = split.some(longest)
         without = again._replace(full=np.zeros(len(again.own), bool))
         return before.and_(before.some(longest)), split.and_(without)
+
+    def _gaps(self, before: FilterState[NumPy], now: FilterState[NumPy], signals: Signals) -> NumPy:
+        extremes = self._least_rtt, self._most_throughput
+        jitter = [self._random.uniform(0, LOSS_JITTER, len(now.own)) for _ in range(2)]
+        assert self._last is not None
+        return gaps(before, now, self._last, signals, extremes, jitter, self._bounds)
 
     def _resample(self, kept: FilterState[NumPy]) -> FilterState[NumPy]:
         """Return the initial number of particles: the remaining particles, and mutations of some of them."""
