@@ -1,10 +1,9 @@
 """The question language: text for networks, expectations and starts (see docs/reference/expectations.md)."""
 
+from ccmatic.questions.descriptions import NetworkDescription, describe
 from ccmatic.questions.horizons import ROUNDS, least_of_period, usual_horizon, without_history
 from ccmatic.questions.networks import (
-    NetworkDescription,
     SolverNetwork,
-    describe,
     expectations,
     named_model,
     place,

@@ -9,7 +9,8 @@ from typing import Any
 
 from ccmatic import controllers
 from ccmatic.base import BYTES, BetweenSteps, InputError, counted, shown
-from ccmatic.questions.networks import NetworkDescription, SolverNetwork
+from ccmatic.questions.descriptions import NetworkDescription
+from ccmatic.questions.networks import SolverNetwork
 from ccmatic.questions.query import Decides, Network, Query
 
 #: The length of executions, in R_m, if the expectation has no interval and bounds no queue.

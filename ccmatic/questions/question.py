@@ -14,6 +14,7 @@ from ccmatic.contracts import Model, NetworkView
 from ccmatic.controllers import Given
 from ccmatic.logic import isolated
 from ccmatic.networks.traces import Trace, read_trace
+from ccmatic.questions.descriptions import NetworkDescription, describe
 from ccmatic.questions.horizons import (
     between_steps,
     counters_at_first,
@@ -23,7 +24,7 @@ from ccmatic.questions.horizons import (
     usual_start,
     with_history,
 )
-from ccmatic.questions.networks import NetworkDescription, describe, expectations, place, units
+from ccmatic.questions.networks import expectations, place, units
 from ccmatic.questions.query import Decides, Query, from_record
 from ccmatic.records import ExpectationRecord, PathRecord
 
