@@ -23,7 +23,7 @@ import numpy as np
 import ccmatic as cm
 from benchmarks.lib import cells
 from ccmatic.answers.estimation import ANY, ParticleFilter, estimates, gap_of_one, signals
-from ccmatic.answers.estimation.declared import declared
+from ccmatic.answers.estimation.senders import declared
 from ccmatic.contracts import RunningMax
 from ccmatic.networks import traces
 from ccmatic.networks.simulation import DeployedController, Simulation

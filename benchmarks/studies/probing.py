@@ -29,10 +29,10 @@ from msgspec import structs
 from benchmarks.lib import cells, trained
 from benchmarks.studies.custard import fair, jain, later_half, spread
 from ccmatic.answers.estimation import ParticleFilter, Signals
-from ccmatic.answers.estimation.particles import begin as begin_particles
 from ccmatic.controllers import signal
 from ccmatic.learning import Environment, LinkOptions, sender
 from ccmatic.learning.envs import rollout
+from ccmatic.learning.envs.particles import begin as begin_particles
 from ccmatic.networks import traces
 
 #: The values of Table 3, in Mbit/s and ms. Base delays are one-way delays, as in section 7.3, so R_m is twice as long.

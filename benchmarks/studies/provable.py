@@ -23,9 +23,8 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
-from ccmatic.answers.estimation import beliefs
 from ccmatic.learning import provable
-from ccmatic.learning.envs import Environment
+from ccmatic.learning.envs import Environment, beliefs
 from ccmatic.learning.provable import network
 from ccmatic.learning.provable.loop import violation_of
 from ccmatic.proving import enclosures

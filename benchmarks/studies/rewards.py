@@ -27,11 +27,11 @@ import numpy as np
 
 from benchmarks.lib import cells, pages
 from benchmarks.lib.trained import sections_of, together
-from ccmatic.answers.estimation.particles import begin as begin_particles
 from ccmatic.controllers import signal
 from ccmatic.deployment import policies
 from ccmatic.learning import Environment, LinkOptions, agents
 from ccmatic.learning.envs import rollout
+from ccmatic.learning.envs.particles import begin as begin_particles
 
 REWARDS = ("custard", "power", "vivace_loss", "aurora", "orca", "relative", "ltp", "ltp_beliefs", "ltp_particles")
 ACTS = ("custard", "orca", "aurora", "envelope:cc_qdel_wide", "ltp", "per_rtt", "cubic")

@@ -90,8 +90,8 @@ def profile(command):
     phases.count(verifier.Part, "read_trace", "traces")
     phases.count(counterexample, "for_people", "traces")
     phases.count(edge, "for_people", "traces")
-    laws = verifier.Part._laws
-    verifier.Part._laws = lambda part: _counted(phases, laws(part))
+    laws = verifier.Part.laws
+    verifier.Part.laws = lambda part, *controller: _counted(phases, laws(part, *controller))
     phases.enter("rest")
     sys.argv = ["ccmatic", *shlex.split(command)]
     try:

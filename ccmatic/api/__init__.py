@@ -18,14 +18,11 @@ from ccmatic.base import InputError, late
 
 #: The modules take long to import, and most commands need few of them.
 if TYPE_CHECKING:
-    from ccmatic.answers.estimation import Estimate
-    from ccmatic.answers.explanation import Explanation
-    from ccmatic.answers.starvation import Starvation
-    from ccmatic.answers.verification import Judgement, Report
-    from ccmatic.answers.worst_case import WorstCase
-    from ccmatic.api.given import Asked as Asked
-    from ccmatic.api.given import Given as Given
-    from ccmatic.api.given import load_controller
+    from ccmatic.answers.estimation import Estimate, estimate, network_of
+    from ccmatic.answers.explanation import Explanation, explain, trace_page
+    from ccmatic.answers.starvation import Starvation, starve
+    from ccmatic.answers.verification import Judgement, Report, answer, answer_all, replay, verify, verify_all
+    from ccmatic.answers.worst_case import WorstCase, worst, worst_all
     from ccmatic.api.proofs import (
         check,
         draw_bounds,
@@ -39,26 +36,9 @@ if TYPE_CHECKING:
         reproduce_tradeoff,
     )
     from ccmatic.api.searches import Synthesis, check_cover, check_widening, read_run, synthesise, widen
-    from ccmatic.api.verdicts import (
-        answer,
-        answer_all,
-        ask,
-        decide,
-        estimate,
-        explain,
-        export_trace,
-        measure,
-        network_of,
-        replay,
-        starve,
-        trace_page,
-        verify,
-        verify_all,
-        worst,
-        worst_all,
-    )
     from ccmatic.base import list_names
     from ccmatic.controllers import Controller
+    from ccmatic.controllers import Given as Given
     from ccmatic.deployment.emulation import emulate
     from ccmatic.deployment.policies import actions, export
     from ccmatic.evaluation import evaluate
@@ -79,17 +59,19 @@ if TYPE_CHECKING:
         rerun_witness,
         shrink_witness,
     )
-    from ccmatic.language.neural import Decision
+    from ccmatic.language.neural import Decision, decide
     from ccmatic.learning.adversaries import attack
     from ccmatic.learning.agents import sweep, train
     from ccmatic.learning.bench import bench
     from ccmatic.learning.provable import train_proved
     from ccmatic.logic.solving import SolverOptions
+    from ccmatic.networks.trace_export import export_trace
     from ccmatic.networks.traces import Trace
     from ccmatic.proving import Attempt, Check, ProofOutcome
     from ccmatic.proving.guarantees import Guarantee
-    from ccmatic.questions import Question
-    from ccmatic.questions.query import Network, Query
+    from ccmatic.questions import Question, ask, measure
+    from ccmatic.questions.query import Asked as Asked
+    from ccmatic.questions.query import Network, Query, load_controller
     from ccmatic.questions.query import load as load_query
     from ccmatic.synthesis import CoverReport, Progress
     from ccmatic.synthesis.widening import Widening, WideningReport

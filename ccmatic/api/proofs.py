@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from ccmatic import proving
-from ccmatic.api.given import Asked, Given, read_query
 from ccmatic.base import InputError, parse_json, read_text
 from ccmatic.contracts import RoundProof, load_definition
+from ccmatic.controllers import Given
 from ccmatic.logic import isolated, isolated_steps
 from ccmatic.logic.solving import SolverOptions
 from ccmatic.proving import Attempt, Check, Finding, Listener, ProofOutcome, enclosures, guarantees, invariants
@@ -15,7 +15,7 @@ from ccmatic.proving.enclosures import SavedProof
 from ccmatic.proving.guarantees import Guarantee
 from ccmatic.proving.invariants import Bound, Decided, Eventually, FirstSteps, Invariant, Phases
 from ccmatic.questions import Question
-from ccmatic.questions.query import left_out
+from ccmatic.questions.query import Asked, left_out, read_query
 
 
 @isolated

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from ccmatic import controllers, synthesis
-from ccmatic.api.given import Asked, Given, load_controller, read_query
 from ccmatic.base import counted, exact
-from ccmatic.controllers import Controller, Stateful
+from ccmatic.controllers import Controller, Given, Stateful
 from ccmatic.logic import isolated, isolated_steps
 from ccmatic.logic.solving import SolverOptions
-from ccmatic.questions.query import Query
+from ccmatic.questions.query import Asked, Query, load_controller, read_query
 from ccmatic.synthesis import CoverReport, Progress, Store, widening
 from ccmatic.synthesis.widening import Widening, WideningReport
 

@@ -24,22 +24,22 @@ def estimate(trace, model, buffer, jitter, horizon, plot, allow_code, as_json):
     The command prints the exact smallest and largest values that the sender's observations allow, and its beliefs. The
     network is the trace's unless options change it.
     """
-    from ccmatic import api, base, records
+    from ccmatic import base, records
     from ccmatic.answers import estimation
     from ccmatic.networks import traces
 
     if plot:
         traces.require(plot)
-    loaded = api.Trace.load(trace)
+    loaded = traces.Trace.load(trace)
     settings = {"model": model, "buffer": buffer, "jitter": jitter, "horizon": horizon}
-    network = api.network_of(loaded, **settings, allow_code=allow_code)
+    network = estimation.network_of(loaded, **settings, allow_code=allow_code)
 
     def progress(step):
         if as_json:
             click.echo(records.line(estimation.line(step)))
 
     with base.located(trace):
-        estimates = api.estimate(loaded, network, told=progress)
+        estimates = estimation.estimate(loaded, network, told=progress)
     if not as_json:
         click.echo(estimation.text(estimates))
     if plot:

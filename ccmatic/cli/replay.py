@@ -55,27 +55,29 @@ def _replay_witness(file, allow_code, as_json):
 
 def _replay(file, plot, html, csv_file, expect, allow_code, as_json):
     """Print the result for one trace, and return the exit code for this trace."""
-    from ccmatic import api, judging
-    from ccmatic.answers.verification import Outcome
+    from ccmatic.answers.explanation import explain, trace_page
+    from ccmatic.answers.verification import Outcome, replay
     from ccmatic.cli import reports as report
+    from ccmatic.judging import is_witness
     from ccmatic.networks import traces
+    from ccmatic.questions import measure
 
-    if judging.is_witness(file):
+    if is_witness(file):
         options.refuse({"plot": plot, "html": html, "csv": csv_file, "expect": expect}, "a trace beside it")
         return _replay_witness(file, allow_code, as_json)
-    trace = api.Trace.load(file)
+    trace = traces.Trace.load(file)
     with located(file):
-        outcome = api.replay(trace, allow_code=allow_code)
-        judged = [api.measure(trace, text, allow_code=allow_code) for text in expect]
+        outcome = replay(trace, allow_code=allow_code)
+        judged = [measure(trace, text, allow_code=allow_code) for text in expect]
     if outcome.faults:
         judged = [each.withheld("the trace breaks a law") for each in judged]
     if plot:
         traces.draw_trace(trace, plot, outcome.query.model)
     if html:
-        write_text(html, api.trace_page(trace, report=outcome))
+        write_text(html, trace_page(trace, report=outcome))
     if csv_file:
         write_text(csv_file, trace.to_csv())
-    explanation = api.explain(trace, report=outcome)
+    explanation = explain(trace, report=outcome)
     if as_json:
         shown = report.replay_json(file, outcome, explanation, judged)
     else:

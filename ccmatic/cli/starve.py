@@ -41,7 +41,8 @@ def starve(controllers, beside, on, periods, solver, out, plot, html, as_json):
     controller, unless --beside names another. If no execution repeats, the command searches one window. Exit code 1: a
     flow gets less than a tenth of its fair share; 0: no flow does, for the periods that were tried; 3: not decided.
     """
-    from ccmatic import api
+    from ccmatic.answers import starvation
+    from ccmatic.answers.explanation import trace_page
     from ccmatic.cli import reports as report
     from ccmatic.networks import traces
 
@@ -57,7 +58,7 @@ def starve(controllers, beside, on, periods, solver, out, plot, html, as_json):
                 waiting.what = f"{name}, {what}"
 
             chosen = {"periods": periods} if periods else {}
-            answer = api.starve(name, beside, on=on, **chosen, told=progress, solver=solver)
+            answer = starvation.starve(name, beside, on=on, **chosen, told=progress, solver=solver)
         verdicts.add(answer.verdict)
         file = None
         if answer.trace:
@@ -66,7 +67,7 @@ def starve(controllers, beside, on, periods, solver, out, plot, html, as_json):
             if plot:
                 traces.draw_trace(answer.trace, plot, replayed.query.model)
             if html:
-                write_text(html, api.trace_page(answer.trace, report=replayed))
+                write_text(html, trace_page(answer.trace, report=replayed))
         click.echo(report.starve_json(answer, file) if as_json else report.starve_text(answer, file))
     if len(controllers) > 1 and not beside and not as_json:
         first, second, *_ = controllers

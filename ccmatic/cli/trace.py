@@ -46,13 +46,12 @@ def trace_export(trace, kind, rate, rtt, mss, lead, out, allow_code, as_json):
 
     Notes on standard error name what the format leaves out or rounds.
     """
-    from ccmatic import api
     from ccmatic.networks import trace_export as exporting
 
     if out is None and (as_json or kind == "npz"):
         raise InputError(f"{'--json' if as_json else 'npz'} needs --out, the file to write")
     settings = {"rate": rate, "rtt": rtt, "mss": mss, "lead": lead, "allow_code": allow_code}
-    content, notes = api.export_trace(trace, kind, **settings)
+    content, notes = exporting.export_trace(trace, kind, **settings)
     if out is None:
         click.echo(content, nl=False)
     else:

@@ -73,8 +73,10 @@ def verify(
         others |= {"on": on, "expect": expect, "query": query_file, "threshold": thresholds, "smt2": smt2, "plot": plot}
         options.refuse(others, "--property and --timeout alone, because a VNN-LIB file is about one decision")
         return _decide(controllers, network["property"], solver.timeout, as_json)
-    from ccmatic import api
+    from ccmatic.answers.explanation import explain
+    from ccmatic.answers.verification import answer_all, verify_all
     from ccmatic.cli import reports as report
+    from ccmatic.questions.query import load_controller
 
     if plot is not None:
         from ccmatic.networks.traces import require
@@ -92,13 +94,13 @@ def verify(
             period,
             {**network, "query": query_file, "threshold": thresholds},
         )
-        judgements = api.answer_all([question for _, question in questions], **how)
+        judgements = answer_all([question for _, question in questions], **how)
     else:
         options.refuse({"from": start, "period": period}, "--on and --expect as well")
         query = _query(query_file, {**network, "horizon": horizon}, thresholds)
-        loaded = [api.load_controller(name, query) for name in controllers]
+        loaded = [load_controller(name, query) for name in controllers]
         questions = [(name, None) for name in controllers]
-        judgements = api.verify_all(loaded, query, **how)
+        judgements = verify_all(loaded, query, **how)
     outcomes = set()
     for number, (name, question) in enumerate(questions, 1):
         with options.Waiting(f"{name}, {number} of {len(questions)}"):
@@ -110,7 +112,7 @@ def verify(
             picture = _picture(plot, file, number if len(questions) > 1 else None)
             if picture:
                 report.drawn(trace, picture, judgement.report.query.model)
-        explanation = trace and api.explain(trace, report=judgement.report)
+        explanation = trace and explain(trace, report=judgement.report)
         if as_json:
             click.echo(report.judgement_json(name, judgement, file, explanation, question))
             continue
@@ -125,13 +127,13 @@ def verify(
 
 def _decide(files, property, timeout, as_json):
     """Decide a property of one decision for each network. Return the exit code."""
-    from ccmatic import api
     from ccmatic.cli import reports as report
+    from ccmatic.language.neural import decide
 
     verdicts = set()
     for file in files:
         with options.Waiting(file):
-            decision = api.decide(file, property, timeout=timeout)
+            decision = decide(file, property, timeout=timeout)
         verdicts.add(decision.verdict)
         text = report.decision_json if as_json else report.decision_text
         click.echo(text(file, property, decision))
@@ -153,13 +155,13 @@ def _picture(plot, file, number):
 
 def _questions(controllers, on, expectations, start, horizon, period, others):
     """Return a pair (name, Question) for each combination of a controller and an expectation."""
-    from ccmatic import api
+    from ccmatic.questions import ask
 
     expectations = options.expectations(on, expectations)
     options.refuse(others, "--on and --expect alone")
     horizon = options.whole(horizon, "horizon")
     return [
-        (name, api.ask(name, on, expect, start=start, horizon=horizon, period=period))
+        (name, ask(name, on, expect, start=start, horizon=horizon, period=period))
         for expect in expectations
         for name in controllers
     ]

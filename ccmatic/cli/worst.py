@@ -52,7 +52,8 @@ def worst(controllers, of, on, expect, out, jobs, cluster, verbose, as_json, sol
     The solver decides both sides of this edge. One controller runs on all flows of the network; with several
     controllers, each runs on one flow. Each expectation has its own edge.
     """
-    from ccmatic import api
+    from ccmatic.answers.explanation import explain
+    from ccmatic.answers.worst_case import worst_all
     from ccmatic.cli import reports as report
 
     named = " ".join(controllers)
@@ -65,7 +66,7 @@ def worst(controllers, of, on, expect, out, jobs, cluster, verbose, as_json, sol
     if on or expect:
         questions = _questions(controllers, of, on, expect, network)
         pending = [(question.text, question) for question in questions]
-        results = api.worst_all(questions, jobs=jobs, cluster=cluster, **how)
+        results = worst_all(questions, jobs=jobs, cluster=cluster, **how)
     else:
         options.refuse({"jobs": jobs > 1, "cluster": cluster}, "--on and --expect as well")
         of = of or "utilisation"
@@ -80,7 +81,7 @@ def worst(controllers, of, on, expect, out, jobs, cluster, verbose, as_json, sol
         if result.trace:
             about = of if of.isidentifier() else "worst"
             file = report.saved(result.trace, report.trace_file(out, result.controller, result.trace, about))
-            shown = report.of_edge(api.explain(result.trace, report=result.report), of, result)
+            shown = report.of_edge(explain(result.trace, report=result.report), of, result)
         if as_json:
             click.echo(report.worst_json(of, result, file, shown, question))
             continue
@@ -95,12 +96,12 @@ def worst(controllers, of, on, expect, out, jobs, cluster, verbose, as_json, sol
 
 def _edge(controllers, about, how, is_usual):
     """Yield the WorstCase of a quantity. `is_usual` states whether the query has the default horizon."""
-    from ccmatic import api
+    from ccmatic.answers import worst_case
     from ccmatic.questions import usual_horizon
 
     with usual_horizon(about["network"], about["period"]) if is_usual else nullcontext():
-        worst = api.worst(controllers, **about, **how)
-    yield worst
+        found = worst_case.worst(controllers, **about, **how)
+    yield found
 
 
 def _verdict(result):
@@ -112,26 +113,25 @@ def _verdict(result):
 
 def _questions(controllers, of, on, expect, network):
     """Return the Questions for `--on` and each `--expect`."""
-    from ccmatic import api
+    from ccmatic.questions import ask
 
     start, given, period, horizon = (network.pop(name) for name in ("start", "given", "period", "horizon"))
     expectations = options.expectations(on, expect)
     options.refuse({**network, "of": of}, "--on and --expect alone")
     about = {"start": start, "given": given, "period": period, "horizon": options.whole(horizon, "horizon")}
     decides = list(controllers) if len(controllers) > 1 else controllers[0]
-    return [api.ask(decides, on, expectation, **about) for expectation in expectations]
+    return [ask(decides, on, expectation, **about) for expectation in expectations]
 
 
 def _about(of, model, buffer, horizon, jitter, delay, period, start, given):
     """Return the network and the question as arguments of `cm.worst`. If no horizon is given, the period decides it."""
-    from ccmatic import api
     from ccmatic.questions import least_of_period
-    from ccmatic.questions.query import LONGEST
+    from ccmatic.questions.query import LONGEST, Network
 
     missing = [f"--{name}" for name, each in (("model", model), ("buffer", buffer)) if each is None]
     missing += ["--horizon or --period"] if horizon is None and not period else []
     options.require_network(missing, [each for each in (model, buffer, horizon, period) if each is not None])
-    network = api.Network(model, buffer, horizon or LONGEST, jitter=jitter, delay=delay or "executions")
+    network = Network(model, buffer, horizon or LONGEST, jitter=jitter, delay=delay or "executions")
     if horizon is None:
         network = replace(network, horizon=least_of_period(network, period))
     return {"network": network, "of": of, "period": period, "start": start or "any", "given": given}

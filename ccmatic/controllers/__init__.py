@@ -1,7 +1,16 @@
 """Controllers: checked programs of the language. ccmatic runs them, encodes them for solvers, and prints them."""
 
 from ccmatic.controllers import signal
-from ccmatic.controllers.controller import Controller, OtherKind, given, load, parse, require_order, sends_by_window
+from ccmatic.controllers.controller import (
+    Controller,
+    Given,
+    OtherKind,
+    given,
+    load,
+    parse,
+    require_order,
+    sends_by_window,
+)
 from ccmatic.controllers.several import (
     ControllerGroup,
     ControllerText,
@@ -18,6 +27,7 @@ __all__ = [
     "Controller",
     "ControllerGroup",
     "ControllerText",
+    "Given",
     "Memory",
     "OtherKind",
     "Stateful",

@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -298,6 +298,10 @@ def _belief_part(form):
     if any(not node.is_symbol() for node in form.coefficients):
         raise _NoShape
     return tuple(sorted((node.symbol_name(), coefficient) for node, coefficient in form.coefficients.items()))
+
+
+#: The forms in which callers may pass a controller; see `given`.
+Given = Controller | Stateful | ControllerGroup | Callable[..., Fraction] | Path | str
 
 
 def given(controller, beliefs=None, observations=None) -> Controller | Stateful | ControllerGroup:

@@ -1,18 +1,17 @@
 """The question language: text for networks, expectations and starts (see docs/reference/expectations.md)."""
 
+from ccmatic.questions.descriptions import NetworkDescription, describe
 from ccmatic.questions.horizons import ROUNDS, least_of_period, usual_horizon, without_history
-from ccmatic.questions.measuring import judge, measure, read
 from ccmatic.questions.networks import (
-    NetworkDescription,
     SolverNetwork,
-    describe,
+    expectations,
     named_model,
     place,
     require_store,
     require_threshold,
     units,
 )
-from ccmatic.questions.question import Question, ask, beside
+from ccmatic.questions.question import Question, ask, beside, judge, measure, read
 
 __all__ = [
     "ROUNDS",
@@ -22,6 +21,7 @@ __all__ = [
     "ask",
     "beside",
     "describe",
+    "expectations",
     "judge",
     "least_of_period",
     "measure",

@@ -1,14 +1,16 @@
-"""The horizon of a question: the number of steps of its executions, before their start and from there on."""
+"""The steps of a question: those of its executions, before their start and from there on, and times between steps."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
-from math import ceil
+from math import ceil, floor
 from typing import Any
 
 from ccmatic import controllers
-from ccmatic.base import BYTES, InputError, counted, shown
+from ccmatic.base import BYTES, BetweenSteps, InputError, counted, shown
+from ccmatic.questions.descriptions import NetworkDescription
+from ccmatic.questions.networks import SolverNetwork
 from ccmatic.questions.query import Decides, Network, Query
 
 #: The length of executions, in R_m, if the expectation has no interval and bounds no queue.
@@ -82,18 +84,8 @@ def without_history(query: Query, controller: Decides) -> Query:
 def long_enough(network: Network, needed: int, depth: Fraction, horizon: int | None, period: int | None) -> Network:
     """Return the network with as many steps as the question needs, or with the number of steps that the user gives.
 
-    The default covers an R_m for each BDP that has to fill, and ROUNDS more, but at most LONGEST: a sender that adds a
-    BDP per R_m then breaks the expectation.
-
-    Args:
-        network: The network.
-        needed: The number of steps that the expectation needs.
-        depth: The bytes in C·R_m that have to fill before the expectation breaks.
-        horizon: The number of steps that the user gives, or None.
-        period: The period of the executions in steps, or None if they are not periodic.
-
-    Raises:
-        InputError: If the question needs more steps than the user gives.
+    The default covers an R_m for each BDP that has to fill (`depth`, in C·R_m), and ROUNDS more, but at most LONGEST: a
+    sender that adds a BDP per R_m then breaks the expectation.
     """
     if period is not None:
         needed = max(needed, least_of_period(network, period))
@@ -107,12 +99,7 @@ def long_enough(network: Network, needed: int, depth: Fraction, horizon: int | N
 
 @contextmanager
 def usual_horizon(network: Network, period: int | None) -> Iterator[None]:
-    """Within this block, add to errors about the horizon that the horizon is the default.
-
-    Args:
-        network: The network with the default horizon.
-        period: The period of the executions in steps, or None if they are not periodic.
-    """
+    """Within this block, add to errors about the horizon that the horizon is the default."""
     try:
         yield
     except InputError as error:
@@ -133,3 +120,57 @@ def usual_start(start: str) -> Iterator[None]:
         if f"the start '{start}'" in error.message:
             error.message += f"; no --from was given: the default is {start}, expected such as --from start"
         raise
+
+
+#: The largest number of steps per R_m in a suggestion, because networks with more steps take long to decide.
+_FINEST = 4
+
+
+@contextmanager
+def between_steps(description: NetworkDescription, placed: SolverNetwork) -> Iterator[None]:
+    """Within this block, errors about a time between two steps are in the units of the user, and suggest times."""
+    try:
+        yield
+    except BetweenSteps as error:
+        below = floor(error.rounds / error.step) * error.step
+        times = [time for time in (below, below + error.step) if time]
+        nearest = " or ".join(_shown(time, description, placed) for time in times)
+        asked, step = (_shown(time, description, placed) for time in (error.rounds, error.step))
+        error.message = f"{asked} is no whole number of steps of {step}; expected {nearest}"
+        if shorter := _shorter(error.rounds, description, placed):
+            error.message += f", or a network of shorter steps: --on '{shorter}'"
+        raise
+
+
+def counts_longer(expectation: Any, kind: Any, rtt: Fraction | None, steps: Fraction) -> bool:
+    """Return whether an expectation is about the bytes in each R_m, but the network counts them in longer steps.
+
+    If it is a lower bound, raise InputError, because a shorter time has fewer bytes.
+    """
+    if rtt is None or steps >= 1 or not kind.counts_per_round(expectation):
+        return False
+    if ">" in expectation.comparison.relation:
+        written, step = expectation.comparison.as_written, f"{float(rtt / steps * 1000):.4g} ms"
+        message = f"'{written}' is about each R_m, and the network counts bytes in each step of {step}, which is longer"
+        raise InputError(f"{message}; expected '{written} over every {step}'")
+    return True
+
+
+def _shown(rounds: Fraction, description: NetworkDescription, placed: SolverNetwork) -> str:
+    """Return a time as text: in ms if the description is a path, otherwise in round trips."""
+    if description.rtt is None:
+        return f"{rounds} rtt"
+    # In networks without propagation, senders have no window, and a step is R_m + D.
+    seconds = rounds * description.rtt / (1 if placed.network.model.windows else placed.steps)
+    return f"{float(seconds * 1000):.4g} ms"
+
+
+def _shorter(rounds: Fraction, description: NetworkDescription, placed: SolverNetwork) -> str | None:
+    """Return the description with enough steps per R_m to make `rounds` a whole number of steps, or None."""
+    model, steps = placed.network.model, rounds.denominator
+    if not model.windows or "R" not in model.parameters or model.round_trip(1) != 1 or steps > _FINEST:
+        return None
+    first, *others = description.text.split(",")
+    if description.model is None:
+        first = f"{str(placed.network.model_name).partition(':')[0]} {first}"
+    return ",".join([first, f" R={steps}", *others])

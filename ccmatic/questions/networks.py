@@ -1,105 +1,19 @@
-"""Descriptions of networks as text: `ccac, buffer 1 bdp, jitter 1 rtt` or `24 mbit, rtt 40 ms, buffer 1 bdp`."""
+"""The networks that represent descriptions for a solver."""
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from difflib import get_close_matches
+from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 from typing import Any
 
 from ccmatic.base import InputError, counted, definitions, exact, quantities, shown
 from ccmatic.contracts import Model, load_definition
-from ccmatic.questions import changes
+from ccmatic.questions.descriptions import AMOUNT, SETTINGS, NetworkDescription, example, with_parameters
 from ccmatic.questions.query import Network
-
-#: The number of bytes in a packet, unless a description states it.
-PACKET = 1500
 
 #: The upper bound on the packet size in networks of senders at rates, in units of C·step.
 LARGEST_PACKET = Fraction(1, 5)
-
-_KEYS = {
-    "rtt": "rtt 40 ms",
-    "buffer": "buffer 1 bdp",
-    "bucket": "bucket 1 bdp",
-    "threshold": "threshold 1/2 bdp",
-    "jitter": "jitter 1 rtt",
-    "aggregation": "aggregation 1 rtt",
-    "packet": "packet 1500",
-    "flows": "flows 3",
-    "application": "application pauses",
-    **changes.KEYS,
-    "loss": "loss 1%",
-    "burst": "burst 1 packet",
-}
-_STORES = ("buffer", "bucket")
-_PACKETS = ("packet", "packets")
-
-#: The parameters of models that items of a description set.
-_SETTINGS = {"loss": "loss_rate", "burst": "loss_burst"}
-_NO_COMMA = re.compile(rf"\s+(?=(?:{'|'.join(_KEYS)})\s+(?:[>\d]|infinite|any))", re.ASCII)
-_PARAMETER = re.compile(r"\w+=\S+", re.ASCII)
-_RATE = re.compile(r"(?:([^\s\d]\S*) )?([\d./]+\s*[kmg]?bit)", re.ASCII)
-_OTHER_RATE = re.compile(r"([\d./]+)\s*([kmg]?)(?:bps|bits?(?:/s|ps)?)", re.ASCII | re.IGNORECASE)
-_AMOUNT = re.compile(r"(\d{1,30}(?:\.\d{1,30}|/\d{1,30})?)\s*(bdp|rtt)?", re.ASCII)
-
-
-@dataclass(frozen=True)
-class NetworkDescription:
-    """The network that the text of `--on` describes.
-
-    Args:
-        text: The whole text.
-        model: The name or path of a model. None if the text describes a path and names no model.
-        rate: The link's rate C in bytes per second. None if the text has no rate.
-        rtt: The round-trip propagation delay R_m in seconds. None if the text has no delay.
-        buffer: The buffer as the user wrote it: `infinite`, `any`, or a size, possibly after >=. A size in packets is
-            converted to bytes.
-        store: The noun before the size in the text: `buffer`, or `bucket` for a policer.
-        jitter: The jitter D as the user wrote it. None if the text has no jitter.
-        packet: The packet size MSS in bytes.
-        flows: The number of flows that share the network, if the text states this number.
-        pauses: Whether applications may pause.
-        threshold: The queue above which the link marks packets, as the user wrote it. A size in packets is converted to
-            bytes.
-        change: The change of the path, or None.
-        aggregates: Whether a part of the jitter is the aggregation of acknowledgements.
-        settings: Parameters of the model, as in its name.
-    """
-
-    text: str
-    model: str | None
-    rate: Fraction | None
-    rtt: Fraction | None
-    buffer: str
-    jitter: str | None
-    packet: int
-    flows: int | None
-    store: str = "buffer"
-    pauses: bool = False
-    threshold: str | None = None
-    change: changes.Change | None = None
-    aggregates: bool = False
-    settings: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def jitter_seconds(self) -> Fraction | None:
-        """The jitter D in seconds.
-
-        The value is None if the text has no jitter, or if its jitter is in round trips of unknown length.
-        """
-        if self.jitter is None:
-            return None
-        match = _AMOUNT.fullmatch(self.jitter)
-        if match and (match[2] == "rtt" or not exact(match[1])):
-            return exact(match[1]) * self.rtt if self.rtt is not None else None
-        return quantities.duration(self.jitter)
-
-    @property
-    def bdp(self) -> Fraction | None:
-        """The bandwidth-delay product C·R_m in bytes, or None if the text does not determine it."""
-        return None if self.rate is None or self.rtt is None else self.rate * self.rtt
 
 
 @dataclass(frozen=True)
@@ -123,100 +37,36 @@ class SolverNetwork:
     counts_flight: bool = False
 
 
-def describe(text: str) -> NetworkDescription:
-    """Return the NetworkDescription of a text such as `24 mbit, rtt 40 ms, buffer 1 bdp`. May raise InputError."""
-    first, *others = _items(text)
-    values: dict[str, str] = {}
-    for item in others:
-        key, _, value = item.partition(" ")
-        if key not in _KEYS or not value.strip():
-            raise InputError(f"cannot read '{shown(item)}' in '{shown(text)}'; {_expected(item)}")
-        if key in values:
-            raise InputError(f"'{shown(text)}' says {key} twice; expected it once")
-        values[key] = value.strip()
-    before, colon, parameters = first.partition(":")
-    path = _RATE.fullmatch(before)
-    is_path = path is not None
-    model = path[1] and f"{path[1]}{colon}{parameters}" if path else first
-    if path and parameters and not model:
-        raise InputError(
-            f"'{shown(parameters)}' is a parameter of a model, and {before} is a path; expected such as 'ccac, R=4, …'"
-        )
-    if not path:
-        _require_model(first)
-    stores = [key for key in _STORES if key in values]
-    if len(stores) > 1:
-        raise InputError(f"'{shown(text)}' has a {' and a '.join(stores)}; expected one of them")
-    if not stores or (is_path and "rtt" not in values):
-        missing = [*(["rtt"] if is_path and "rtt" not in values else []), *([] if stores else ["buffer"])]
-        raise InputError(f"'{shown(text)}' lacks its {' and '.join(missing)}; expected such as '{_example(is_path)}'")
-    rtt = _rtt(values["rtt"]) if "rtt" in values else None
-    for key in ("jitter", "aggregation"):
-        if key in values:
-            _require_jitter(key, values[key], rtt)
-    [store] = stores
-    _require_buffer(values[store], store, is_path)
-    if "threshold" in values:
-        _require_threshold(values["threshold"], is_path)
-    packet = _whole(values.get("packet", str(PACKET)), "packet")
-    if (application := values.get("application", "pauses")) != "pauses":
-        message = f"the application is '{shown(application)}'"
-        raise InputError(f"{message}; expected 'application pauses', or nothing if it always has bytes to send")
-    return NetworkDescription(
-        text=text,
-        model=model,
-        rate=quantities.rate(path[2]) if path else None,
-        rtt=rtt,
-        buffer=_in_bytes(values[store], packet),
-        jitter=_total([values[key] for key in ("jitter", "aggregation") if key in values], rtt),
-        packet=packet,
-        flows=_whole(values["flows"], "flows") if "flows" in values else None,
-        store=store,
-        pauses="application" in values,
-        threshold=_in_bytes(values["threshold"], packet) if "threshold" in values else None,
-        change=changes.read_change(values, rtt),
-        aggregates="aggregation" in values,
-        settings={_SETTINGS[key]: _setting(key, values[key]) for key in _SETTINGS if key in values},
-    )
+def _load(name: str) -> Model:
+    model: Model = load_definition("models", "MODEL", name, allow_code=True)
+    return model
 
 
 def named_model(description: NetworkDescription, name: str) -> str:
     """Return the name of a model with the parameters that a description sets.
 
-    Raises:
-        InputError: The model has no such parameter, or the model loses bytes by chance and the description does not
-            state how many.
+    The model must have them. If it loses bytes by chance, the description must state how many.
     """
-    model = load_definition("models", "MODEL", name, allow_code=True)
+    model = _load(name)
     losing, is_path = definitions.chosen("models", "LOSSY"), description.rate is not None
     text = f"{losing}{' 24 mbit, rtt 40 ms' if is_path else ''}, buffer 1 bdp, loss 1%"
-    for key, parameter in _SETTINGS.items():
+    for key, parameter in SETTINGS.items():
         if parameter in description.settings and parameter not in model.parameters:
             problem = f"'{shown(description.text, 120)}' has a {key}, and {model.name} loses no bytes by chance"
             raise InputError(f"{problem}; expected such as '{text}', or no {key}")
     _, given = definitions.split("models", name)
-    if model.loses_by_chance and _SETTINGS["loss"] not in {*given, *description.settings}:
+    if model.loses_by_chance and SETTINGS["loss"] not in {*given, *description.settings}:
         raise InputError(f"'{shown(description.text)}' lacks its loss; expected such as '{text}'")
     settings = ",".join(f"{parameter}={value}" for parameter, value in description.settings.items())
-    return f"{name}{',' if ':' in name else ':'}{settings}" if settings else name
+    return with_parameters(name, settings) if settings else name
 
 
 def place(description: NetworkDescription, by_window: bool, flows: int, horizon: int | None = None) -> SolverNetwork:
-    """Return a Network that represents a description.
-
-    Args:
-        description: The description.
-        by_window: Whether the controllers send by a window.
-        flows: The number of controllers.
-        horizon: The number of points T of a trace. The default is the least horizon of the network.
-
-    Raises:
-        InputError: If the network cannot represent the description.
-    """
+    """Return a Network that represents a description for controllers, on its least horizon unless one is given."""
     name, model = _model(description, by_window, flows)
     if not model.windows and description.rtt is not None and not model.default_jitter:
         message = f"{name} has neither jitter nor a propagation delay, so it cannot have an rtt"
-        raise InputError(f"{message}; expected such as '{_example(True)}', or no rtt")
+        raise InputError(f"{message}; expected such as '{example(True)}', or no rtt")
     if model.windows:
         return _placed(description, name, model, model.round_trip(1), horizon)
     if description.rtt is None:
@@ -229,7 +79,6 @@ def place(description: NetworkDescription, by_window: bool, flows: int, horizon:
 def _placed(
     description: NetworkDescription, name: str, model: Model, steps: Fraction | int, horizon: int | None
 ) -> SolverNetwork:
-    """Return the SolverNetwork for a model that has this number of steps per R_m."""
     notes: list[str] = []
     given: list[str] = []
     jitter = _jitter(description, model, steps, notes)
@@ -273,22 +122,23 @@ def _model(description: NetworkDescription, by_window: bool, flows: int) -> tupl
         base, colon, parameters = name.partition(":")
         name = f"{definitions.chosen('models', 'BY_WINDOW').get(base, base)}{colon}{parameters}"
     name = named_model(description, name)
-    model = load_definition("models", "MODEL", name, allow_code=True)
+    model = _load(name)
     wanted = description.flows or flows
     if wanted > 1 and model.flows == 1 and "flows" in model.parameters:
         parameters = definitions.chosen("models", "SHARED").format(flows=wanted)
-        name = f"{name}{',' if ':' in name else ':'}{parameters}"
-        model = load_definition("models", "MODEL", name, allow_code=True)
+        name = with_parameters(name, parameters)
+        model = _load(name)
     if description.change:
         name = _changing(name, description, by_window, wanted)
-        model = load_definition("models", "MODEL", name, allow_code=True)
+        model = _load(name)
     if description.pauses:
         if "application" not in model.parameters:
-            known = ", ".join(filter(_may_pause, definitions.chosen("models", "BY_WINDOW")))
+            names = definitions.chosen("models", "BY_WINDOW")
+            known = ", ".join(each for each in names if "application" in _load(each).parameters)
             others = f"one of {known}, or a network without 'application pauses'"
             raise InputError(f"{name} has no application that pauses; expected {others}")
-        name = f"{name}{',' if ':' in name else ':'}application=pauses"
-        model = load_definition("models", "MODEL", name, allow_code=True)
+        name = with_parameters(name, "application=pauses")
+        model = _load(name)
     if model.flows != wanted and (flows > 1 or description.flows):
         problem = f"{name} has {counted(model.flows, 'flow')}"
         rates = "" if by_window else "; flows that share it send by a window, and this controller sends at a rate"
@@ -316,11 +166,6 @@ def _changing(name: str, description: NetworkDescription, by_window: bool, flows
     return f"{changing}:{','.join(filter(None, (fixed, parameters, description.change.parameters())))}"
 
 
-def _may_pause(name: str) -> bool:
-    """Return whether applications may pause on the shipped network with this name."""
-    return "application" in load_definition("models", "MODEL", name).parameters
-
-
 def _jitter(description: NetworkDescription, model: Model, steps: Fraction | int, notes: list[str]) -> int:
     """Return the jitter D in steps, rounded up."""
     if description.jitter is None:
@@ -342,11 +187,7 @@ def _jitter(description: NetworkDescription, model: Model, steps: Fraction | int
 
 
 def _marking(description: NetworkDescription, name: str, model: Model, steps: Fraction | int, buffer: str) -> str:
-    """Return the name of the network with its threshold in units of C·step.
-
-    Raises:
-        InputError: The threshold is not below the buffer.
-    """
+    """Return the name of the network with its threshold, which must be below the buffer, in units of C·step."""
     require_threshold(description, model)
     if description.threshold is None:
         return name
@@ -355,7 +196,7 @@ def _marking(description: NetworkDescription, name: str, model: Model, steps: Fr
         problem = f"the threshold of {description.threshold} is not below the buffer of {description.buffer}"
         half = exact(buffer) / steps / 2
         raise InputError(f"{problem}, so that no packet is marked; expected such as 'threshold {half} bdp'")
-    return f"{name}{',' if ':' in name else ':'}threshold={threshold}"
+    return with_parameters(name, f"threshold={threshold}")
 
 
 def require_threshold(description: NetworkDescription, model: Model) -> None:
@@ -373,7 +214,7 @@ def _size(text: str, description: NetworkDescription, steps: Fraction | int) -> 
     if text in ("infinite", "any"):
         return text
     sign, size = (">=", text[2:].strip()) if text.startswith(">=") else ("", text)
-    match = _AMOUNT.fullmatch(size)
+    match = AMOUNT.fullmatch(size)
     if match and match[2] == "bdp":
         return f"{sign}{exact(match[1]) * steps}"
     bdp = description.bdp or Fraction(1)  # Without a bandwidth-delay product, the size is already in bdp.
@@ -406,18 +247,19 @@ def _require_room(description: NetworkDescription, steps: Fraction | int, buffer
         )
 
 
-def units(rate: Fraction | None, rtt: Fraction | None, scale: Fraction = Fraction(1)) -> dict[str, Any]:
-    """Return the units for expectations on a path.
+def expectations() -> Any:
+    """Return the property that parses expectations and judges them."""
+    return load_definition("properties", "PROPERTY", definitions.chosen("properties", "EXPECTS"))
 
-    Args:
-        rate: The link's rate C in bytes per second. The value is None if unknown.
-        rtt: The propagation delay R_m in seconds. The value is None if unknown.
-        scale: The propagation delay R_m in the execution's unit of time.
+
+def units(rate: Fraction | None, rtt: Fraction | None, scale: Fraction = Fraction(1)) -> dict[str, Any]:
+    """Return the units for expectations on a path of this rate (bytes/s) and R_m (s), which may be unknown.
+
+    `scale` is R_m in the execution's unit of time.
     """
-    kind = load_definition("properties", "PROPERTY", definitions.chosen("properties", "EXPECTS"))
     units = {
         name: (dimension, factor * (scale if canonical in ("bdp", "rtt") else 1), canonical)
-        for name, (dimension, factor, canonical) in kind.units.items()
+        for name, (dimension, factor, canonical) in expectations().units.items()
     }
     if rtt is not None:
         for name, seconds in quantities.DURATIONS.items():
@@ -429,141 +271,3 @@ def units(rate: Fraction | None, rtt: Fraction | None, scale: Fraction = Fractio
         for name, bytes_per_second in quantities.RATES.items():
             units[name] = ("share", bytes_per_second / rate, "")
     return units
-
-
-def _require_model(first: str) -> None:
-    """Raise InputError if the first part of a description is neither a model nor a rate."""
-    if re.search(r"[<>=]\s", first):
-        raise InputError(f"'{shown(first)}' is an expectation; expected a network, such as '{_example(False)}'")
-    if ";" in first:
-        raise InputError(f"'{shown(first)}' has ';' between its parts; expected ',', as in '{_example(False)}'")
-    if first[:1].isdigit():
-        match = _OTHER_RATE.fullmatch(first)
-        meant = f"did you mean '{match[1]} {match[2].lower()}bit'?" if match else "expected such as '24 mbit'"
-        raise InputError(f"the rate is '{shown(first)}'; {meant}")
-
-
-def _rtt(text: str) -> Fraction:
-    """Return the propagation delay R_m in seconds."""
-    match = quantities.QUANTITY.fullmatch(text)
-    if not match or match[2] not in quantities.DURATIONS or not exact(match[1]):
-        raise InputError(f"the rtt is '{shown(text)}'; expected a time above 0 with its unit, such as '40 ms'")
-    return quantities.duration(text)
-
-
-def _total(times: Sequence[str], rtt: Fraction | None) -> str | None:
-    """Return the sum of times as text: in rtt if all times are in rtt, otherwise in ms. Without times, return None."""
-    if len(times) < 2:
-        return next(iter(times), None)
-    match = [_AMOUNT.fullmatch(text) for text in times]
-    if all(match):
-        return f"{sum(exact(each[1]) for each in match if each)} rtt"
-    assert rtt is not None
-    seconds = (
-        exact(each[1]) * rtt if each else quantities.duration(text) for each, text in zip(match, times, strict=True)
-    )
-    return f"{sum(seconds) * 1000} ms"
-
-
-def _require_jitter(what: str, text: str, rtt: Fraction | None) -> None:
-    """Raise InputError if the text is no valid jitter. `rtt` is the network's R_m in seconds, if known."""
-    match = _AMOUNT.fullmatch(text)
-    if match and (match[2] == "rtt" or (not match[2] and not exact(match[1]))):
-        return
-    match = quantities.QUANTITY.fullmatch(text)
-    is_time = bool(match and match[2] in quantities.DURATIONS)
-    if not is_time or rtt is None:
-        problem = f"the {what} is '{shown(text)}'{', and the network has no rtt' if is_time else ''}"
-        path = ", or ms beside an rtt" if rtt is None else " or '4 ms'"
-        raise InputError(f"{problem}; expected such as '1 rtt'{path}")
-
-
-def _require_buffer(text: str, store: str, is_path: bool) -> None:
-    """Raise InputError if the text is neither a valid buffer nor a valid bucket."""
-    if text in ("infinite", "any"):
-        return
-    match = quantities.QUANTITY.fullmatch(text.removeprefix(">=").strip())
-    is_size = bool(match and match[2] in ("b", "kb", "mb", *_PACKETS))
-    if not match or not exact(match[1]) or not (match[2] == "bdp" or (is_size and is_path)):
-        problem = f"the {store} is '{shown(text)}'"
-        problem += ", and the network has no rate and rtt" if is_size and not is_path else ""
-        if re.search(r"[A-Z]", text) and re.search(r"(\b|\d)(infinite|any|[km]?b|bdp|packets?)$", text.lower()):
-            raise InputError(f"{problem}; did you mean '{shown(text.lower())}'?")
-        sizes = "'1 bdp', '>= 1 bdp' or '100 kb'" if is_path else "'1 bdp' or '>= 1 bdp'"
-        raise InputError(f"{problem}; expected infinite, any, or a size above 0 such as {sizes}")
-
-
-def _require_threshold(text: str, is_path: bool) -> None:
-    """Raise InputError if the text is no threshold."""
-    match = quantities.QUANTITY.fullmatch(text)
-    is_size = bool(match and match[2] in ("b", "kb", "mb", *_PACKETS))
-    if not match or not (match[2] == "bdp" or (is_size and is_path)):
-        sizes = "'threshold 1/2 bdp' or 'threshold 30 packets'" if is_path else "'threshold 1/2 bdp'"
-        raise InputError(f"the threshold is '{shown(text)}'; expected a size, at least 0, such as {sizes}")
-
-
-def _in_bytes(text: str, packet: int) -> str:
-    """Return a buffer size as text, with packets converted to bytes."""
-    sign, size = (">=", text[2:].strip()) if text.startswith(">=") else ("", text)
-    match = quantities.QUANTITY.fullmatch(size)
-    return f"{sign}{exact(match[1]) * packet} b" if match and match[2] in _PACKETS else text
-
-
-def _expected(item: str) -> str:
-    """Return the 'expected …' text of the error message about an unreadable part of a description."""
-    key, *_ = re.split(r"\W", item.lower(), maxsplit=1)
-    near = get_close_matches(key, _KEYS, n=1)
-    if not near:
-        return f"expected parts such as {', '.join(_KEYS.values())}"
-    amount = re.search(r"\d.*|infinite|any", item)
-    return f"did you mean '{near[0]} {shown(amount[0].lower())}'?" if amount else f"expected such as '{_KEYS[near[0]]}'"
-
-
-def _items(text: str) -> list[str]:
-    """Return the parts of a description between commas.
-
-    A part `parameter=value` remains together with the model's name.
-    """
-    items: list[str] = []
-    for part in text.split(","):
-        if items and _PARAMETER.fullmatch(part.strip()):
-            items[0] += f"{',' if ':' in items[0] else ':'}{part.strip()}"
-        else:
-            items.append(" ".join(part.split()))
-    if not all(items):
-        raise InputError(
-            f"'{shown(text)}' has an empty part; expected the whole network in quotes: '{_example(False)}'"
-        )
-    if any(_NO_COMMA.search(item) for item in items if not item.startswith("change ")):
-        meant = ", ".join(_NO_COMMA.sub(", ", item) for item in items)
-        raise InputError(f"'{shown(text)}' lacks a comma between parts; did you mean '{shown(meant, 120)}'?")
-    return items
-
-
-def _example(is_path: bool) -> str:
-    return "24 mbit, rtt 40 ms, buffer 1 bdp, jitter 4 ms" if is_path else "ccac, buffer 1 bdp, jitter 1 rtt"
-
-
-def _setting(key: str, text: str) -> str:
-    """Return the value of a model's parameter that an item of a description sets."""
-    match = quantities.QUANTITY.fullmatch(text.removesuffix("%").strip())
-    amount = exact(match[1]) if match else None
-    if text[:1] in "<>=":
-        raise InputError(f"'{key} {shown(text)}' is an expectation; expected '{_KEYS[key]}' in a network")
-    if key == "loss":
-        share = amount / (100 if text.endswith("%") else 1) if match and amount is not None and not match[2] else None
-        if share is None or not 0 < share < 1:
-            expected = "a share above 0% and below 100%, such as 'loss 1%', or no loss"
-            raise InputError(f"the loss is '{shown(text)}'; expected {expected}")
-        return str(share)
-    if not match or match[2] not in _PACKETS or not amount or amount.denominator != 1:
-        least = max(1, ceil(amount or 0)) if match and match[2] in _PACKETS else 1
-        near = counted(least, "packet")
-        raise InputError(f"the burst is '{shown(text)}'; expected whole packets, at least one, such as 'burst {near}'")
-    return str(amount)
-
-
-def _whole(text: str, what: str) -> int:
-    if not re.fullmatch(r"[1-9]\d{0,5}", text):
-        raise InputError(f"found '{what} {shown(text)}'; expected a whole number above 0, such as '{_KEYS[what]}'")
-    return int(text)

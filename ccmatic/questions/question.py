@@ -1,21 +1,36 @@
-"""Questions: does a controller meet an expectation on a network, from a given start?"""
+"""Questions (does a controller meet an expectation on a network?), and the measures of traces by expectations."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, TypeVar
+from math import inf
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from ccmatic import controllers
 from ccmatic.base import InputError, blamed, counted, definitions, shown
-from ccmatic.contracts import load_definition
+from ccmatic.contracts import Model, NetworkView
+from ccmatic.controllers import Given
 from ccmatic.logic import isolated
-from ccmatic.networks.traces import Trace
-from ccmatic.questions.between_steps import between_steps, counts_longer
-from ccmatic.questions.horizons import counters_at_first, long_enough, usual_horizon, usual_start, with_history
-from ccmatic.questions.networks import NetworkDescription, describe, place
-from ccmatic.questions.query import Decides, Query
-from ccmatic.records import PathRecord
+from ccmatic.networks.traces import Trace, read_trace
+from ccmatic.questions.descriptions import NetworkDescription, describe
+from ccmatic.questions.horizons import (
+    between_steps,
+    counters_at_first,
+    counts_longer,
+    long_enough,
+    usual_horizon,
+    usual_start,
+    with_history,
+)
+from ccmatic.questions.networks import expectations, place, units
+from ccmatic.questions.query import Decides, Query, from_record
+from ccmatic.records import ExpectationRecord, PathRecord
+
+#: A unit of time, `s` or `R_m`, and a function from a step to the time.
+Clock: TypeAlias = tuple[Literal["s", "R_m"], Callable[[int], Fraction]]
+
 
 #: An answer to a question: a Judgement or a WorstCase.
 Answer = TypeVar("Answer", bound=Any)
@@ -52,7 +67,7 @@ class Question:
 
     @contextmanager
     def defaults_named(self) -> Iterator[None]:
-        """Return a context that adds to errors about a default horizon, or a default start, that it is the default."""
+        """Within this block, errors about a default horizon, or a default start, say that it is the default."""
         with ExitStack() as stack:
             if self.begins_as_usual:
                 stack.enter_context(usual_start(self.start))
@@ -120,7 +135,11 @@ class Question:
     def measured(self, trace: Trace) -> str:
         """Return the worst value that a trace of this question shows, as text."""
         clock = "R_m", lambda t: t / self.steps
-        return str(self._expects.measured(self.query.model, self._observed(trace), self.expectation, clock))
+        return str(
+            self._expects.measured(
+                self.query.model, self.query.numbers(trace, self.controller), self.expectation, clock
+            )
+        )
 
     @isolated
     def advice(self, trace: Trace) -> tuple[str, ...]:
@@ -139,7 +158,7 @@ class Question:
     def _of_start(self, trace: Trace) -> tuple[str, ...]:
         if self._expects.start != "any":
             return ()
-        worst, _ = self._expects.worst(self.query.model, self._observed(trace), self.expectation)
+        worst, _ = self._expects.worst(self.query.model, self.query.numbers(trace, self.controller), self.expectation)
         if worst is None or worst.end > self.query.network.history or self.expectation.met(worst.value):
             return ()
         return ("--from converged, or --from start: the first step alone breaks the expectation",)
@@ -167,20 +186,13 @@ class Question:
         return Fraction(comparison.amount / comparison.written[1])
 
     def met(self, worst: Any) -> str:
-        """Return the verdict on the expectation.
-
-        The verdict follows from the WorstCase of the expectation's quantity.
-        """
+        """Return the verdict on the expectation that follows from the WorstCase of its quantity."""
         amount, grows = self.amount, worst.quantity.grows
         if worst.none is not None and (worst.none <= amount if grows else worst.none >= amount):
             return "holds"
         if worst.some is not None and (worst.some >= amount if grows else worst.some <= amount):
             return "violated"
         return "unknown"
-
-    def _observed(self, trace: Trace) -> Any:
-        reads = trace.columns.keys() & self.query.units().keys()
-        return self.query.observed(trace, reads, self.controller.state)
 
     @property
     def _expects(self) -> Any:
@@ -190,20 +202,43 @@ class Question:
 @blamed()
 @isolated
 def ask(
-    controller: Any,
+    controller: Given | Sequence[Given],
     on: str,
     expect: str,
+    *,
     start: str | None = None,
     horizon: int | None = None,
     period: int | None = None,
     given: str = "",
 ) -> Question:
-    """Return the Question for the texts of a network, an expectation and a start, as described in `ccmatic.api.ask`."""
+    """Ask whether a controller meets an expectation on a network (docs/reference/expectations.md).
+
+    Args:
+        controller: The controller, or one for each flow of the network.
+        on: The network, such as `ccac, buffer 1 bdp, jitter 1 rtt` or `24 mbit, rtt 40 ms, buffer 1 bdp`.
+        expect: The expectation, such as `utilisation >= 80% over every 10 rtt` or `share >= 20% beside cubic`.
+        start: The states in which executions begin: `any`, `start`, `informed`, `converged`, or conditions such as
+            `window <= 2 bdp`. The default is `converged` for controllers with state, unless a period is given, and
+            otherwise `any`.
+        horizon: T, the number of steps from the start on. By default, as many steps as the expectation needs, but at
+            least 4 R_m, and an R_m more for each BDP that has to wait until the expectation breaks.
+        period: If given, only executions that repeat after this many steps, and so may go on for ever, count.
+        given: Further conditions on executions, in the language of `avoids`, separated by `;`.
+
+    Returns:
+        The Question, which `answer` decides.
+
+    Raises:
+        InputError: If a text cannot be read, or if the network cannot express the expectation.
+
+    Examples:
+        >>> cm.answer(cm.ask("cc_qdel", "ccac, buffer 1 bdp", "queue <= 4 bdp"))
+    """
     name = definitions.chosen("properties", "EXPECTS")
-    kind = load_definition("properties", "PROPERTY", name)
+    kind = expectations()
     description = describe(on)
     besides = beside([expect])
-    senders = [*_each(controller), *besides]
+    senders = [*(controller if isinstance(controller, list | tuple) else [controller]), *besides]
     by_window = any(map(controllers.sends_by_window, senders)) or len(senders) > 1
     if len(senders) > 1:
         _require_windows(senders)
@@ -273,17 +308,14 @@ def _require_no_queue(named: Sequence[str]) -> None:
 
 def beside(texts: Sequence[str]) -> list[str]:
     """Return the controllers that expectations name after `beside`, without duplicates. May raise InputError."""
-    kind = load_definition("properties", "PROPERTY", definitions.chosen("properties", "EXPECTS"))
-    named = (kind.parse(text, _any_units(kind)).beside for text in texts)
+    kind = expectations()
+    # Units for parsing an expectation before its network is known.
+    units = {**kind.units, **_OTHERS}
+    named = (kind.parse(text, units).beside for text in texts)
     return list(dict.fromkeys(filter(None, named)))
 
 
-def _each(controller: Any) -> Sequence[Any]:
-    return list(controller) if isinstance(controller, list | tuple) else [controller]
-
-
 def _require_windows(senders: Sequence[Any]) -> None:
-    """Raise InputError unless each of several controllers sends by a window."""
     for each in senders:
         if not controllers.sends_by_window(each):
             name = shown(each) if isinstance(each, str) else "one of them"
@@ -293,12 +325,76 @@ def _require_windows(senders: Sequence[Any]) -> None:
             raise InputError(f"{name} sends at a rate, and flows that share a network send by a window; {expected}")
 
 
-def _any_units(kind: Any) -> dict[str, Any]:
-    """Return units for parsing an expectation before its network is known."""
-    return {**kind.units, **dict.fromkeys(("ns", "us", "ms", "s"), ("time", 1, "rtt")), **_OTHERS}
-
-
 _OTHERS = {
+    **dict.fromkeys(("ns", "us", "ms", "s"), ("time", 1, "rtt")),
     **dict.fromkeys(("b", "kb", "mb"), ("bytes", 1, "bdp")),
     **dict.fromkeys(("bit", "kbit", "mbit", "gbit"), ("share", 1, "")),
 }
+
+
+def read(text: str, given: Mapping[str, Any] | None = None) -> Any:
+    """Parse an expectation, by default with the units that suit every network. Raise InputError if it is none."""
+    kind = expectations()
+    return kind.parse(text, given or kind.units)
+
+
+def judge(model: Model, x: NetworkView, text: str, expectation: Any, clock: Clock | None = None) -> ExpectationRecord:
+    """Judge an execution of numbers by an expectation, which `read` parsed from `text`.
+
+    By default, times are in R_m and count from the first step. Raise InputError if the execution does not show the
+    quantity of the expectation, or is too short.
+    """
+    worst, says = expectations().worst(model, x, expectation, clock)
+    name, time = clock or ("R_m", lambda t: Fraction(t, x.R))
+    met = worst is not None and expectation.met(worst.value)
+    unit, factor = expectation.written
+    shown = worst is not None and worst.value != inf
+    return ExpectationRecord(
+        expect=" ".join(text.split()),
+        verdict="not applicable" if worst is None else "met" if met else "not met",
+        value=worst.value / factor if shown else None,
+        unit=unit,
+        at_least=worst is not None and worst.at_least,
+        flow=None if worst is None or worst.flow is None else worst.flow + 1,
+        begin=None if worst is None else float(time(worst.begin)),
+        end=None if worst is None else float(time(worst.end)),
+        clock=name,
+        measured=says,
+    )
+
+
+@isolated
+def measure(trace: Trace | str | Path, expectation: str, *, allow_code: bool = False) -> ExpectationRecord:
+    """Judge a trace by an expectation (docs/reference/expectations.md), exactly.
+
+    `measure` does not check whether the trace obeys the laws of its network; `replay` does.
+
+    Args:
+        trace: The trace or its file, such as a counterexample or the trace of a simulated run.
+        expectation: The expectation, such as `utilisation >= 80% over every 4 rtt`. Its units are those of the trace's
+            path, if the trace states one.
+        allow_code: As in `replay`.
+
+    Returns:
+        The verdict (`met`, `not met` or `not applicable`), and the worst value with the steps at which it occurs.
+
+    Raises:
+        InputError: If the expectation cannot be read, or the trace does not show its quantity.
+
+    Examples:
+        >>> cm.measure("results/gallery/late_drain.json", "queue <= 4 bdp").verdict
+    """
+    trace = read_trace(trace)
+    query = from_record(trace.query, allow_code)
+    controller = None if trace.controller is None else query.read_controller(trace.controller)
+    x = query.numbers(trace, controller)
+    if trace.path is None:
+        return judge(query.model, x, expectation, read(expectation))
+    steps = trace.path.rtt / trace.path.step
+    if steps != x.R if query.model.windows else steps > 1:
+        rounds = f"{counted(x.R, 'step')} per R_m" if query.model.windows else "at most one step per R_m"
+        raise InputError(f"the path of the trace has {float(steps):.6g} steps per R_m; expected {rounds}")
+    scale = Fraction(1) if query.model.windows else steps
+    expected = read(expectation, units(trace.path.rate, trace.path.rtt, scale))
+    counts_longer(expected, expectations(), trace.path.rtt, steps)
+    return judge(query.model, x, expectation, expected, ("R_m", lambda t: t / steps))

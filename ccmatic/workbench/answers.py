@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Any
 
-from ccmatic import api, questions, records
+from ccmatic import questions, records
 from ccmatic.answers import explanation, verification
 from ccmatic.answers.verification import Judgement, Outcome, Report
 from ccmatic.base import (
@@ -71,7 +71,7 @@ def verify(request: WorkbenchFile, solver: SolverOptions) -> Iterator[dict[str, 
     with _file_of(request) as file:
         for question in [_question(request, each.expect, file) for each in _expectations(request)]:
             yield {"deciding": question.text}
-            judgement = api.answer(question, solver=solver)
+            judgement = verification.answer(question, solver=solver)
             yield {"answer": _answer(question, judgement)}
 
 
@@ -140,7 +140,7 @@ def _question(request: WorkbenchFile, expect: str, file: Path) -> Question:
 
     def ask(expect: str = expect, start: str = request.start, horizon: int | None = None) -> Question:
         _require_shipped(request, expect, file)
-        return api.ask(file, request.on, expect, start=start, horizon=horizon)
+        return questions.ask(file, request.on, expect, start=start, horizon=horizon)
 
     # For each field: a variant of the question without the expectation's text and without the texts of the earlier
     # fields in this list.
@@ -216,7 +216,7 @@ def _counterexample(question: Question, trace: Trace, report: Report) -> dict[st
     `lines` has the lines of the edited text that the first flow executes.
     """
     shown = explanation.view(trace, report)
-    x = explanation.observed(trace, report)
+    x = report.query.numbers(trace, report.controller)
     return {
         "measured": question.measured(trace),
         "body": shown.body,

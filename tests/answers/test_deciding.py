@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from ccmatic.answers.explanation.deciding import decided
+from ccmatic.answers.explanation.reasons import decided
 from ccmatic.contracts import AllOf, AnyOf, AtMost, Compared, Fails, Implied, Stated
 
 END = 9

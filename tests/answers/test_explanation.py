@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import ccmatic as cm
 from ccmatic import records
 from ccmatic.answers.explanation import explain, legend
-from ccmatic.answers.explanation.words import leaf_text, number
+from ccmatic.answers.explanation.reasons import leaf_text, number
 from ccmatic.answers.verification import check_trace, replay
 from ccmatic.contracts import AnyOf, AtMost, Compared, Property
 from ccmatic.controllers import parse
@@ -104,7 +104,7 @@ def test_numbers_are_short_and_right(value, text):
 
 def test_a_violation_is_told_with_its_numbers():
     trace = Trace.load(LATE_DRAIN)
-    told_of = explain(trace, replay(trace))
+    told_of = explain(trace)
     shrink, inflight = told_of.broken
     assert "C_L is 1 C at t = 0 and at t = 6" in shrink
     assert "inflight at t = 6: 8.5 C·R_m, more than 8.3 (4·C·(R_m + D) + 3·MSS)" in inflight
@@ -117,7 +117,7 @@ def test_a_violation_is_told_with_its_numbers():
 
 def test_losses_are_told_with_steps_and_amounts():
     trace = Trace.load(DOCS / "cc_qdel_small_buffer.json")
-    lost = next(text for text in explain(trace, replay(trace)).network if "lost" in text)
+    lost = next(text for text in explain(trace).network if "lost" in text)
     L = trace.columns["L"]
     for t in range(1, trace.horizon):
         assert (f"{number(L[t] - L[t - 1])} C·R_m at t = {t}" in lost) == (L[t] > L[t - 1])
@@ -128,7 +128,7 @@ def test_a_lemma_is_told_with_its_constants():
     for file in (DOCS.parent / "proofs" / "cc_qdel_T10-traces").glob("*.json"):
         trace = Trace.load(file)
         report = replay(trace)
-        (text,) = explain(trace, report).broken
+        (text,) = explain(trace, report=report).broken
         assert report.query.property.lemma in text and report.query.property.constants in text
 
 
@@ -136,7 +136,7 @@ def test_rates_that_nobody_chose():
     trace = Trace.load(LATE_DRAIN)
     nobody = Trace(trace.horizon, trace.constants, trace.columns, trace.query)
     report = check_trace(replay(trace).query, nobody)
-    assert explain(nobody, report).sender == ("No controller chose the rates: this can happen for any rates.",)
+    assert explain(nobody, report=report).sender == ("No controller chose the rates: this can happen for any rates.",)
 
 
 def test_a_property_that_gives_no_numbers_is_told_by_its_names():
@@ -160,7 +160,7 @@ def test_a_reason_without_parts_is_told_by_its_name(monkeypatch):
     report = replay(trace)
     reasons = {name: AnyOf(()) for name in report.unmet}
     monkeypatch.setattr(type(report.query.property), "reasons", lambda self, model, x: reasons)
-    assert f"'{report.unmet[0]}' is not met." in explain(trace, report).broken
+    assert f"'{report.unmet[0]}' is not met." in explain(trace, report=report).broken
 
 
 def test_a_reason_that_says_other_than_was_found_is_not_told(monkeypatch):
@@ -168,7 +168,7 @@ def test_a_reason_that_says_other_than_was_found_is_not_told(monkeypatch):
     report = replay(trace)
     wrong = {"bounds shrink": Compared("something", Fraction(2), ">", Fraction(1))}
     monkeypatch.setattr(type(report.query.property), "reasons", lambda self, model, x: wrong)
-    assert explain(trace, report).broken[0] == "'bounds shrink' is not met: false: bounds shrink."
+    assert explain(trace, report=report).broken[0] == "'bounds shrink' is not met: false: bounds shrink."
 
 
 def test_every_column_has_a_meaning():
@@ -178,7 +178,7 @@ def test_every_column_has_a_meaning():
 
 
 def test_replay_prints_and_carries_it(tmp_path):
-    told_of = explain(Trace.load(LATE_DRAIN), replay(Trace.load(LATE_DRAIN)))
+    told_of = explain(LATE_DRAIN)
     code, out, _ = run("replay", LATE_DRAIN, cwd=tmp_path)
     assert code == 0 and str(told_of) in out
     code, out, _ = run("replay", LATE_DRAIN, "--json", cwd=tmp_path)

@@ -3,7 +3,6 @@
 import pytest
 
 import ccmatic as cm
-from ccmatic.answers.explanation.sentences import observed
 from ccmatic.controllers import each_of
 
 DRAINING = '''def rate(C_L, qdel_L, R_m):
@@ -24,7 +23,7 @@ def of(controller, on, expect, **more):
     question = cm.ask(controller, on, expect, **more)
     answer = cm.answer(question)
     sender = each_of(question.controller)[0]
-    return answer.trace, sender.lines_run(observed(answer.trace, answer.report).flows[0])
+    return answer.trace, sender.lines_run(answer.report.query.numbers(answer.trace, answer.controller).flows[0])
 
 
 def test_the_branch_that_a_rate_comes_from():

@@ -23,7 +23,7 @@ JUDGED = json.loads((SAVED / "judged.json").read_text())
 @pytest.mark.parametrize("file", each_nth(3, JUDGED))
 def test_traces_are_judged_as_before(file):
     trace = Trace.load(ROOT / file)
-    report = replay(trace, file)
+    report = replay(trace)
     told = {"laws": report.checked, "faults": list(report.faults), "outcome": report.outcome.value}
     assert {**told, "broken": list(report.unmet)} == JUDGED[file] and not trace.altered
 

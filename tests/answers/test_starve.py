@@ -2,14 +2,13 @@
 
 import json
 import re
-import sys
 from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 import ccmatic as cm
-from ccmatic.answers.starvation import Attempt, search, usual_network
+from ccmatic.answers.starvation import Attempt, usual_network
 from ccmatic.answers.verification import Outcome
 from ccmatic.answers.worst_case import NoExecution
 from support import cli
@@ -124,7 +123,7 @@ def test_of_several_controllers_each_is_beside_itself(others, windows):
 
 
 def test_windows_that_only_grow_never_repeat(tmp_path, monkeypatch):
-    monkeypatch.setattr(sys.modules[search.__module__], "ROUNDS", 1)
+    monkeypatch.setattr("ccmatic.answers.starvation.search.ROUNDS", 1)
     (tmp_path / "grows.py").write_text(GROWS)
     code, out, _ = cli.run("starve", "./grows.py", "--on", IDEAL, "--period", "1", cwd=tmp_path)
     assert code == 3 and "tried executions that repeat every step: no execution" in out
@@ -140,7 +139,7 @@ def test_the_answer_names_the_bucket_of_a_policer(tmp_path):
 
 
 def test_no_larger_buffer_is_suggested_than_the_one_that_was_tried(monkeypatch):
-    monkeypatch.setattr(sys.modules[search.__module__], "ROUNDS", 1)
+    monkeypatch.setattr("ccmatic.answers.starvation.search.ROUNDS", 1)
     tried = cm.starve(GROWS, on=IDEAL, periods=(1,))
     assert any("buffer 1/2 bdp" in each for each in tried.suggestions)
     [suggestion] = replace(tried, on="ideal, buffer 1/4 bdp").suggestions

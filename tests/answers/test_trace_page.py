@@ -6,8 +6,8 @@ from itertools import combinations
 
 import pytest
 
-from ccmatic.answers.explanation import page
-from ccmatic.answers.explanation.words import number as number_of
+from ccmatic.answers.explanation import trace_page
+from ccmatic.answers.explanation.reasons import number as number_of
 from ccmatic.answers.verification import Judge, check_trace, replay
 from ccmatic.controllers.several import HEAD
 from ccmatic.networks.traces import ROLES, Trace
@@ -47,7 +47,7 @@ def test_the_slider_moves_over_a_trace_of_a_controller_with_state(browser, tmp_p
     asked = {"what": "S[T-1] - S[0] < 1/10 * C * T", "given": "L[0] == 0", "periodic": "2"}
     query = queries.make("ccac2021", "infinite", 8, property="avoids", thresholds=asked)
     judgement = Judge(query).judge(query.controller("constant_window"))
-    (tmp_path / "page.html").write_text(page(judgement.trace, judgement.report))
+    (tmp_path / "page.html").write_text(trace_page(judgement.trace, report=judgement.report))
     browser.get((tmp_path / "page.html").as_uri())
     for t in (0, 3, 7):
         go(browser, t)
@@ -58,7 +58,7 @@ def test_the_slider_moves_over_a_trace_of_a_controller_with_state(browser, tmp_p
 
 def test_objectives_turn_red_at_the_end_and_the_branch_is_marked(browser, tmp_path):
     trace = Trace.load(LATE_DRAIN)
-    (tmp_path / "page.html").write_text(page(trace, replay(trace)))
+    (tmp_path / "page.html").write_text(trace_page(trace))
     browser.get((tmp_path / "page.html").as_uri())
     go(browser, trace.horizon - 2)
     assert texts(browser, "#objectives > .broken") == []
@@ -76,7 +76,7 @@ def test_objectives_turn_red_at_the_end_and_the_branch_is_marked(browser, tmp_pa
 
 def test_a_page_of_several_flows_shows_each_and_names_its_controller(browser, tmp_path):
     trace = trace_of_flows(3)
-    (tmp_path / "page.html").write_text(page(trace, replay(trace)))
+    (tmp_path / "page.html").write_text(trace_page(trace))
     browser.get((tmp_path / "page.html").as_uri())
     assert texts(browser, ".lane h2") == [f"Flow {number}, doubling" for number in (1, 2, 3)]
     assert texts(browser, "#who") == ["The controller is doubling."]
@@ -91,7 +91,7 @@ def test_a_page_of_several_flows_shows_each_and_names_its_controller(browser, tm
 @pytest.mark.parametrize("width", [1400, 400])
 def test_a_page_fits_its_window_and_names_of_lines_do_not_overlap(browser, tmp_path, width):
     trace = trace_of_flows(2)
-    (tmp_path / "page.html").write_text(page(trace, replay(trace)))
+    (tmp_path / "page.html").write_text(trace_page(trace))
     with as_wide_as(browser, width):
         browser.get((tmp_path / "page.html").as_uri())
         assert browser.execute_script("return document.documentElement.scrollWidth") <= width
@@ -104,7 +104,7 @@ def test_a_page_fits_its_window_and_names_of_lines_do_not_overlap(browser, tmp_p
 
 def test_all_numbers_can_be_read_without_a_script(browser, tmp_path):
     trace = trace_of_flows(2)
-    (tmp_path / "page.html").write_text(page(trace, replay(trace)))
+    (tmp_path / "page.html").write_text(trace_page(trace))
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:
         browser.get((tmp_path / "page.html").as_uri())
@@ -120,7 +120,7 @@ def test_all_numbers_can_be_read_without_a_script(browser, tmp_path):
 @pytest.mark.parametrize("flows", [1, 2, 3])
 def test_a_page_has_a_lane_for_each_of_several_flows(flows):
     trace = trace_of_flows(flows)
-    text = page(trace, replay(trace))
+    text = trace_page(trace)
     assert text.count('<section class="lane"') == (flows if flows > 1 else 0)
     for title in ("Shares of what is served, by flow and step (C)", "Bytes that wait, by flow (C·R_m)"):
         assert (title in text) == (flows > 1)
@@ -130,7 +130,7 @@ def test_a_page_has_a_lane_for_each_of_several_flows(flows):
 def test_flows_with_controllers_of_their_own_are_named():
     source = "".join(HEAD.format(number, name) + DOUBLING for number, name in ((1, "first"), (2, "second")))
     trace = trace_of_flows(2, controller=source, name=None)
-    text = page(trace, replay(trace))
+    text = trace_page(trace)
     assert "Flow 1 runs first, flow 2 runs second." in text
     assert "<h3>Flow 1: first</h3>" in text and "<h3>Flow 2: second</h3>" in text and "Flow 2, second</h2>" in text
 
@@ -138,13 +138,13 @@ def test_flows_with_controllers_of_their_own_are_named():
 def test_lines_that_coincide_are_dashed():
     """The window and the state that it is."""
     trace = trace_of_flows(2)
-    text = page(trace, replay(trace))
+    text = trace_page(trace)
     assert 'stroke-dasharray="6 6"' in text and "<polyline" in text
 
 
 def test_light_and_dark_have_a_colour_for_each_role():
     trace = trace_of_flows(2)
-    light, dark = page(trace, replay(trace)).split("prefers-color-scheme: dark", 1)
+    light, dark = trace_page(trace).split("prefers-color-scheme: dark", 1)
     for role in ("sent", "served", "lost", "truth", "belief", "probe", "jitter"):
         assert f"--{role}: {ROLES[role]};" in light and f"--{role}: #" in dark
 
@@ -159,19 +159,19 @@ def hostile():
 
 def test_hostile_text_stays_text():
     named, report = hostile()
-    text = page(named, report)
+    text = trace_page(named, report=report)
     assert text.count("<script") == 2 and text.count("</script>") == 2 and "<img" not in text
 
 
 def test_a_hostile_name_of_a_controller_stays_text():
     trace = trace_of_flows(2, name=HOSTILE)
-    text = page(trace, replay(trace))
+    text = trace_page(trace)
     assert text.count("<script") == 2 and text.count("</script>") == 2 and "<img" not in text
 
 
 def test_hostile_text_is_not_run(browser, tmp_path):
     named, report = hostile()
-    (tmp_path / "page.html").write_text(page(named, report))
+    (tmp_path / "page.html").write_text(trace_page(named, report=report))
     browser.get((tmp_path / "page.html").as_uri())
     assert browser.title.startswith("A trace of") and HOSTILE in texts(browser, "#title")[0]
     assert browser.find_elements("css selector", "img") == []
@@ -189,7 +189,7 @@ def test_a_link_that_makes_no_sense_is_refused(file, name, value, tmp_path):
 
 def test_the_page_needs_nothing_else():
     trace = Trace.load(LATE_DRAIN)
-    text = page(trace, replay(trace))
+    text = trace_page(trace)
     assert "src=" not in text and "href=" not in text and "@import" not in text and "url(" not in text
     assert "default-src 'none'" in text
 
@@ -198,4 +198,4 @@ def test_the_page_needs_nothing_else():
 def test_the_gallery_has_the_page_of_today():
     """Made by `ccmatic replay results/gallery/late_drain.json --html docs/gallery/late_drain.html`."""
     trace = Trace.load(LATE_DRAIN)
-    assert PAGE.read_text(encoding="utf-8") == page(trace, replay(trace))
+    assert PAGE.read_text(encoding="utf-8") == trace_page(trace)

@@ -14,8 +14,9 @@ import pytest
 
 import ccmatic as cm
 from ccmatic import proofs
-from ccmatic.answers.verification import Judge, Unsound, judging
-from ccmatic.answers.worst_case import NoExecution, side_by_side
+from ccmatic.answers.verification import Judge, Unsound
+from ccmatic.answers.verification import judgement as judgements
+from ccmatic.answers.worst_case import NoExecution
 from ccmatic.base import Disagreement, InputError, OutOfTime, TooShort, last_good, last_good_at_once, workers
 from ccmatic.base.workers import Team
 from ccmatic.proving import NoValue
@@ -168,7 +169,7 @@ def test_a_worst_case_that_a_worker_only_says_is_none(threads, monkeypatch, tmp_
     [found] = cm.worst_all([question], at=1)
     others = dict(found.trace.columns, A=found.trace.columns["S"])
     forged = replace(found, trace=replace(found.trace, columns=others), report=None)
-    monkeypatch.setattr(side_by_side, "_search_there", lambda *_: forged)
+    monkeypatch.setattr("ccmatic.answers.worst_case.searches._search_there", lambda *_: forged)
     with pytest.raises(Unsound, match="cc_qdel"):
         [*cm.worst_all([question], at=1, jobs=2, cluster="tcp://host:1")]
 
@@ -262,13 +263,13 @@ def test_a_trace_of_a_worker_is_replayed(threads, monkeypatch):
     judgement = Judge(query).judge(query.controller("always_double"))
     others = dict(judgement.trace.columns, A=judgement.trace.columns["S"])
     forged = cm.verify("always_double", query)
-    monkeypatch.setattr(judging, "_judge", lambda *_: forged)
+    monkeypatch.setattr(judgements, "_judge", lambda *_: forged)
     with Team(2) as workers:
-        [again] = judging.judge_each(workers, [(query, judgement.controller)])
+        [again] = judgements.judge_each(workers, [(query, judgement.controller)])
         assert again.report is not None and again.trace == forged.trace
         object.__setattr__(forged, "trace", type(forged.trace)(**{**vars(forged.trace), "columns": others}))
         with pytest.raises(Unsound, match="always_double"):
-            [*judging.judge_each(workers, [(query, judgement.controller)])]
+            [*judgements.judge_each(workers, [(query, judgement.controller)])]
 
 
 @pytest.mark.parametrize("jobs", each_nth(2, [2, 3]))

@@ -121,7 +121,7 @@ def _arrays():
     import jax
     import jax.numpy as jnp
 
-    from ccmatic.answers.estimation import beliefs
+    from ccmatic.learning.envs import beliefs
 
     begin = partial(beliefs.begin, jnp.ones((1, 1)), PACKET)
     return begin, jax.jit(lambda bounds, *row: _named(bounds.after(*row)))

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some_of
 
 from ccmatic.answers.estimation import ANY, Range, estimates, possible
-from ccmatic.answers.estimation.declared import declared
+from ccmatic.answers.estimation.senders import declared
 from ccmatic.base import InputError
 from ccmatic.contracts import sender_observations
 from ccmatic.logic import every, isolated, linear, real, some, unit, unit_is_positive

@@ -25,8 +25,7 @@ def test_formulas_say_what_they_said_as_functions_of_arrays():
     import jax.numpy as jnp
     import numpy as np
 
-    from ccmatic.answers.estimation import beliefs, particles
-    from ccmatic.learning.envs import signals
+    from ccmatic.learning.envs import beliefs, particles, signals
 
     def array(values):
         return np.array(values, np.float32)

@@ -12,7 +12,7 @@ from jax import jit, random
 
 from ccmatic.learning import Environment, LinkOptions, RolloutPolicy
 from ccmatic.learning.envs import rollout
-from ccmatic.answers.estimation import particles
+from ccmatic.learning.envs import particles
 
 LINKS = LinkOptions(rate=24, rtt=30, buffer_bdp=1, steps=60, first=1)
 

@@ -35,7 +35,7 @@ def test_a_saved_trace_passes(failure, tmp_path):
     trace.save(file)
     loaded = Trace.load(file)
     assert loaded == trace and not loaded.altered
-    report = replay(loaded, str(file))
+    report = replay(loaded)
     assert report.faults == () and report.outcome is Outcome.BREAKS
     assert trace.broken == tuple(name for name, met in report.objectives.items() if not met) != ()
     assert "broken laws: none" in str(report)
@@ -196,7 +196,7 @@ def replay_text(text, folder):
     """Replay a file of this text, named trace.json."""
     file = folder / "trace.json"
     file.write_text(text)
-    return replay(Trace.load(file), str(file))
+    return replay(file)
 
 
 @pytest.mark.parametrize("name", EDITS)

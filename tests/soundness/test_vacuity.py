@@ -75,7 +75,7 @@ def test_a_buffer_that_a_model_admits_nothing_with(buffer, inhabited, tmp_path):
     verifier = Verifier(asked, ("C_L",))
     if inhabited:
         verifier.verify(DOUBLE)
-        assert verifier._without_execution() is None
+        assert verifier._exists()
     else:
         with pytest.raises(InputError, match="mine.large at t=0"):
             verifier.verify(DOUBLE)
@@ -102,7 +102,7 @@ def test_an_execution_is_asked_for_once_and_not_after_a_counterexample(monkeypat
     asked.clear()
     verifier = Verifier(query, ("C_L",))
     assert verifier.verify(DOUBLE).verdict != HOLDS
-    assert len(asked) == 2 and verifier._without_execution() is None
+    assert len(asked) == 2 and verifier._exists()
     assert len(asked) == 2
 
 

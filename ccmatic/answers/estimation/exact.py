@@ -1,29 +1,22 @@
 """The possible values, given a sender's observations: the smallest and the largest in all executions of a model."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from ccmatic.answers.estimation.cases import Case
 from ccmatic.base import InputError
 from ccmatic.contracts import Execution, Law, sender_observations
-from ccmatic.logic import Linear, Truth, isolated, linear, no, unit, unit_is_positive
+from ccmatic.logic import Condition, Linear, Truth, formula, isolated, linear, no, unit, unit_is_positive
 from ccmatic.logic.solving import SAT, Checker, conflict, greatest
 from ccmatic.networks.traces import Trace
 from ccmatic.questions.query import Network
+from ccmatic.records import RangeRecord as Range
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Range:
-    """A range from `least` to `most`. An end is None if it is unbounded. Executions reach or approach both ends."""
-
-    least: Fraction | None
-    most: Fraction | None
-
-
+#: The range without bounds. Executions reach or approach each end of a range that has one.
 ANY = Range(None, None)
 
 
@@ -48,16 +41,10 @@ class PossibleValues:
 
 @isolated
 def possible(network: Network, trace: Trace, C: Range = ANY) -> PossibleValues:
-    """Return the PossibleValues at the end of a trace. A sender has observed the steps of this trace.
+    """Return the PossibleValues at the end of a trace, whose steps a sender has observed.
 
-    Args:
-        network: The Network.
-        trace: The trace.
-        C: The Range of C that the sender already knows.
-
-    Raises:
-        InputError: If no execution of the network explains the trace. The message names the laws that exclude the
-            trace.
+    `C` is what the sender already knows of C. If no execution explains the trace, an InputError names the laws that
+    exclude it.
     """
     x = sender_observations(network.model, network.buffer, network.jitter, trace, trace.horizon)
     laws = [law for law in _laws(network, x, C) if law.formula is not True]
@@ -98,7 +85,7 @@ def _waiting(queue: Range) -> Range:
 
 
 def _wait(x: Execution, search: "_Search") -> Range:
-    """Return the Range of the last served byte's wait, in whole steps. The measured delay is its upper bound."""
+    """Return the Range of the last served byte's wait in whole steps. The measured delay is its upper bound."""
     served = next((t for t in range(x.horizon - 1, 0, -1) if x.S[t] > x.S[t - 1]), None)
     if served is None or x.Q is None:
         return ANY
@@ -113,11 +100,7 @@ def _wait(x: Execution, search: "_Search") -> Range:
 
 
 class _Search:
-    """A search for bounds on terms over the solutions of conditions.
-
-    Attributes:
-        case: The Case of one solution; None if there is no solution.
-    """
+    """A search for bounds on terms over the solutions of conditions. Its `case` is None if there is no solution."""
 
     def __init__(self, conditions: Sequence[Truth]) -> None:
         self._conditions, self._checker = conditions, Checker()
@@ -126,11 +109,10 @@ class _Search:
         self.case = self._case(True)
 
     def reaches(self, condition: Truth) -> bool:
-        """Return whether the condition is true in some solution."""
         return self._solve(condition, lambda: True) is not None
 
-    def _case(self, condition: Truth) -> Case | None:
-        """Return the Case of a solution in which the condition is true; None if there is no such solution."""
+    def _case(self, condition: Truth) -> "Case | None":
+        """Return the Case of a solution in which the condition is true, or None."""
         return self._solve(condition, lambda: Case(self._conditions, self._checker.value))
 
     def _solve(self, condition: Truth, read: Callable[[], T]) -> T | None:
@@ -143,18 +125,12 @@ class _Search:
             self._checker.pop()
 
     def range(self, numerator: Linear, denominator: Linear, claimed: Range = ANY) -> Range:
-        """Return the Range of a quotient whose denominator is positive in each solution.
-
-        The argument `claimed` is a Range that the conditions imply.
-        """
+        """Return the Range of a quotient whose denominator is positive. The conditions imply the Range `claimed`."""
         least = self._most(-numerator, denominator, None if claimed.least is None else -claimed.least)
         return Range(None if least is None else -least, self._most(numerator, denominator, claimed.most))
 
     def _most(self, numerator: Linear, denominator: Linear, claimed: Fraction | None) -> Fraction | None:
-        """Return the least upper bound, or None.
-
-        The search visits one case after another until no case has a larger value.
-        """
+        """Return the least upper bound, or None: visit one case after another until no case has a larger value."""
         if claimed is not None and self.reaches(numerator >= denominator * claimed):
             return claimed
         bound, case = None, self.case
@@ -164,3 +140,90 @@ class _Search:
                 return None
             case = self._case(numerator > denominator * bound)
         return bound
+
+
+class Case:
+    """The polyhedron of conditions around one solution: the literals that are true in the solution define it.
+
+    The conditions are true wherever all terms in `below` are at most 0 (or below 0, for strict comparisons) and all
+    terms in `zero` are 0. This set is convex. Where the two sides of a strict comparison are equal, a point lies
+    outside the set, but the set comes arbitrarily close to it. `value` reads a term or a condition in the solution.
+    """
+
+    def __init__(self, conditions: Iterable[Truth], value: Callable[[Linear | Condition], Any]) -> None:
+        self._value = value
+        self._truths: dict[Any, bool] = {}
+        self.below: list[Linear] = []
+        self.zero: list[Linear] = []
+        for condition in conditions:
+            self._add(formula(condition), True)
+
+    def _add(self, node: Any, truth: bool) -> None:
+        """Add the literals that give a formula this truth value in the solution."""
+        if node.is_not():
+            self._add(node.arg(0), not truth)
+        elif node.is_and() or node.is_or():
+            decisive = node.is_or()  # One operand with this truth value is enough.
+            parts = [part for part in node.args() if self._holds(part) is truth]
+            for part in parts[:1] if truth is decisive else parts:
+                self._add(part, truth)
+        elif node.is_implies():
+            premise, conclusion = node.args()
+            if not truth or not self._holds(premise):
+                self._add(premise, not truth)
+            if not truth or self._holds(premise):
+                self._add(conclusion, truth)
+        elif node.is_iff():
+            for part in node.args():
+                self._add(part, self._holds(part))
+        elif node.is_le() or node.is_lt():
+            difference = self._difference(node)
+            self.below.append(difference if truth else -difference)
+        elif node.is_equals():
+            difference = self._difference(node)
+            if truth:
+                self.zero.append(difference)
+            else:
+                self.below.append(difference if self._value(difference) < 0 else -difference)
+
+    def _holds(self, node: Any) -> bool:
+        """Return whether a formula is true in the solution."""
+        if node not in self._truths:
+            self._truths[node] = self._decide(node)
+        return self._truths[node]
+
+    def _decide(self, node: Any) -> bool:
+        if node.is_not():
+            return not self._holds(node.arg(0))
+        if node.is_and():
+            return all(map(self._holds, node.args()))
+        if node.is_or():
+            return any(map(self._holds, node.args()))
+        if node.is_implies():
+            return not self._holds(node.arg(0)) or self._holds(node.arg(1))
+        if node.is_iff():
+            return self._holds(node.arg(0)) is self._holds(node.arg(1))
+        if node.is_le() or node.is_lt() or node.is_equals():
+            value = self._value(self._difference(node))
+            return bool(value <= 0 if node.is_le() else value < 0 if node.is_lt() else value == 0)
+        return bool(node.constant_value() if node.is_bool_constant() else self._value(Condition(node)))
+
+    def _difference(self, comparison: Any) -> Linear:
+        """Return the left side of a comparison minus its right side, as a term without choices."""
+        left, right = map(self._term, comparison.args())
+        return left - right
+
+    def _term(self, node: Any) -> Linear:
+        if node.is_plus():
+            return sum(map(self._term, node.args()), Linear())
+        if node.is_times():
+            factor, of = map(self._term, node.args())
+            return factor * of
+        if node.is_ite():
+            condition, then, otherwise = node.args()
+            truth = self._holds(condition)
+            self._add(condition, truth)
+            return self._term(then if truth else otherwise)
+        if node.is_real_constant():
+            return Linear(constant=Fraction(node.constant_value()))
+        return Linear({node: Fraction(1)})

@@ -5,16 +5,64 @@ mark two sorts of places: where the paper leaves a choice open, and where its pr
 (docs/reports/estimates.md).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ccmatic.answers.estimation.signals import Signals
+from ccmatic.contracts import TraceData
 
 if TYPE_CHECKING:
     from jax import Array
+
+
+@dataclass(frozen=True)
+class Signals:
+    """The signals of one interval. These signals describe the bytes sent in the interval.
+
+    Attributes:
+        factor: The number of bytes sent, divided by the number of bytes sent in the previous interval.
+        rtt: The time from sending to acknowledgement of the last byte, in seconds.
+        throughput: The rate at which the link served the bytes, in any unit.
+        loss: The lost share of the bytes sent.
+    """
+
+    factor: float
+    rtt: float
+    throughput: float
+    loss: float
+
+
+def signals(trace: TraceData, rtt: float) -> Iterator[Signals | None]:
+    """Yield the Signals of the steps t = 1, 2, … of a trace, up to the last step whose bytes were served.
+
+    The signals of a step (section 4 of the paper) describe the bytes sent in it, which are spread evenly. The sender
+    knows them as soon as these bytes are served. They are None if no byte was sent in this step or the previous one, or
+    if all its bytes were lost. `rtt` is R_m in seconds.
+    """
+    A, S, L = (np.array(trace.columns[name], float) for name in "ASL")
+    kept = A - L
+    for t in range(1, trace.horizon):
+        if kept[t] > S[-1]:
+            return
+        sent, through = A[t] - A[t - 1], kept[t] - kept[t - 1]
+        before = A[t - 1] - A[t - 2] if t > 1 else float(trace.columns["r"][0])
+        if not through or not before:
+            yield None
+            continue
+        begin, end = _time_of(S, kept[t - 1]), _time_of(S, kept[t])
+        yield Signals(*map(float, (sent / before, (end - t + 1) * rtt, through / (end - begin), 1 - through / sent)))
+
+
+def _time_of(S: NDArray[np.float64], level: float) -> float:
+    """Return the time in steps at which service reaches a level; 0 if service starts there."""
+    after = int(np.searchsorted(S, level))
+    if not after:
+        return 0.0
+    return float(after - 1 + (level - S[after - 1]) / (S[after] - S[after - 1]))
+
 
 #: Type variables. One stands for arrays of NumPy. The others stand for arrays of NumPy or JAX, in functions and in a
 #: class.
@@ -41,19 +89,13 @@ class Measurements(Protocol):
     """The measurements of an interval, for one flow or for many flows. `Signals` explains them."""
 
     @property
-    def rtt(self) -> "float | Array":
-        """The RTT in seconds."""
-        ...
+    def rtt(self) -> "float | Array": ...
 
     @property
-    def throughput(self) -> "float | Array":
-        """The rate at which bytes are served."""
-        ...
+    def throughput(self) -> "float | Array": ...
 
     @property
-    def loss(self) -> "float | Array":
-        """The share of lost bytes."""
-        ...
+    def loss(self) -> "float | Array": ...
 
 
 class FilterState(NamedTuple, Generic[Column]):
@@ -72,12 +114,11 @@ class FilterState(NamedTuple, Generic[Column]):
     full: Column
 
     def some(self, chosen: Column) -> "FilterState[Column]":
-        """Return the particles that a mask or indices select."""
         columns: tuple[Any, ...] = self
         return FilterState(*(column[chosen] for column in columns))
 
     def and_(self, other: "FilterState[Column]") -> "FilterState[Column]":
-        """Return these particles, followed by the other particles."""
+        """Return these particles, followed by the other ones."""
         return FilterState(*map(self.arrays.concatenate, zip(self, other, strict=True)))
 
     @property
@@ -88,22 +129,16 @@ class FilterState(NamedTuple, Generic[Column]):
 
 
 def gap_of_all(gaps: Numbers) -> Numbers:
-    """Return the probability that a particle is discarded.
+    """Return the probability that a particle is discarded, for gaps (signals, particles).
 
-    A particle stays only if no signal discards it. Each signal discards the particle with probability gap/(1 + gap).
-
-    Args:
-        gaps: An array (signals, particles).
+    A particle stays only if no signal discards it, which each does with probability gap/(1 + gap).
     """
     discarded: Numbers = 1 - np.prod(1 / (1 + gaps), axis=0)
     return discarded
 
 
 def gap_of_one(gaps: Numbers) -> Numbers:
-    """Return the probability that a particle is discarded by Eq. 5 as the paper prints it.
-
-    By this formula, the filter keeps a particle if one signal matches, regardless of the other signals.
-    """
+    """Return this probability by Eq. 5 as the paper prints it: a particle stays if one signal matches."""
     discarded: Numbers = np.prod(gaps / (1 + gaps), axis=0)
     return discarded
 
@@ -111,9 +146,18 @@ def gap_of_one(gaps: Numbers) -> Numbers:
 class ParticleFilter:
     """The particle filter of one flow. Its method `update` takes the Signals of each interval in turn.
 
-    Attributes:
-        state: The current FilterState; None before two updates.
-        begun: The number of times at which the filter drew all particles anew, because no particle was left.
+    Its `state` is None before two updates, and `begun` counts how often the filter drew all particles anew, because
+    none was left.
+
+    Args:
+        interval: The length of an interval in seconds.
+        seed: The seed of all random choices.
+        count: The number of particles.
+        mismatch: A function from gaps to the probability that a particle is discarded.
+        alone: The share of the initial particles without other active senders. No transition brings the rate of other
+            senders to 0.
+        bounds: Whether the highest throughput and the smallest RTT act as bounds, as in Eq. 4. Otherwise, both act as
+            signals, and their differences from a particle count, as in Eq. 5.
     """
 
     def __init__(
@@ -125,18 +169,6 @@ class ParticleFilter:
         alone: float = 0.5,
         bounds: bool = False,
     ) -> None:
-        """Make a filter that has no particles yet.
-
-        Args:
-            interval: The length of an interval in seconds.
-            seed: The seed of all random choices.
-            count: The number of particles.
-            mismatch: A function from gaps to the probability that a particle is discarded.
-            alone: The share of the initial particles without other active senders. No transition brings the rate of
-                other senders to 0.
-            bounds: Whether the highest throughput and the smallest RTT act as bounds, as in Eq. 4. Otherwise, both act
-                as signals, and their differences from a particle count, as in Eq. 5.
-        """
         self._interval, self._count, self._mismatch = interval, count, mismatch
         self._alone, self._bounds = alone, bounds
         self._random = np.random.default_rng(seed)
@@ -175,10 +207,9 @@ class ParticleFilter:
     def _divide(
         self, before: FilterState[NumPy], now: FilterState[NumPy]
     ) -> tuple[FilterState[NumPy], FilterState[NumPy]]:
-        """Divide each particle with at least the longest observed delay into two: one with a full queue, one without.
+        """Divide each particle with at least the longest observed delay into one with a full queue, and one without.
 
-        The queues of the other particles are not full. The function returns the earlier and the current particles,
-        divided in the same way.
+        The queues of the other particles are not full. The earlier particles are divided in the same way.
         """
         longest = now.delay >= self._most_rtt - self._least_rtt
         split = now._replace(full=longest)
@@ -209,14 +240,8 @@ def moved(
     """Return a FilterState one interval later.
 
     The sender's own rate changes by a factor. The queue grows by the arrivals minus the bytes that the link serves. The
-    paper prints the range of the gradient of the others' rate as [0, O_j]. With that range, other senders could never
-    slow down, so this function uses [-O_j, O_j].
-
-    Args:
-        before: The FilterState.
-        factor: The factor by which the sender's own rate is multiplied.
-        gradient: The gradient of others' rate, in 1/s.
-        interval: The length of the interval in seconds.
+    paper prints the range of the gradient of the others' rate, in 1/s, as [0, O_j]. With that range, other senders
+    could never slow down, so it is [-O_j, O_j] here.
     """
     xp, own = before.arrays, before.own * factor
     others = xp.maximum(0, before.others * (1 + gradient * interval))
@@ -235,15 +260,8 @@ def gaps(
 ) -> Numbers:
     """Return the difference between each signal and a particle's expectation. Signals are the first axis.
 
-    Args:
-        before: The FilterState at the previous interval.
-        now: The current FilterState.
-        last: The measurements of the previous interval.
-        latest: The measurements of the current interval.
-        extremes: The smallest RTT and the highest throughput so far.
-        jitter: The jitter of the losses in the current and the previous interval, from 0 to LOSS_JITTER.
-        bounds: Whether `extremes` act as bounds (Eq. 4), so that only a violation counts. Otherwise each difference
-            counts.
+    `extremes` are the smallest RTT and the highest throughput so far, and `jitter` that of the losses in the current
+    and the previous interval, from 0 to LOSS_JITTER. If `extremes` act as `bounds` (Eq. 4), only a violation counts.
     """
     xp, delay, ratio = now.arrays, SENSITIVITY["delay"], SENSITIVITY["throughput"]
     least_rtt, most_throughput = extremes
@@ -266,8 +284,7 @@ def gaps(
 def _loss(state: FilterState[Numbers], jitter: Numbers) -> Numbers:
     """Return the loss ratio by Eq. 3.
 
-    The paper prints the first line of Eq. 3 as a product with the jitter. With a product, no loss would exceed 0.1 %,
-    so this function computes a sum.
+    The paper prints its first line as a product with the jitter, by which no loss would exceed 0.1 %; this is a sum.
     """
     xp, load = state.arrays, state.own + state.others
     dropped = xp.where(state.full & (load > 1), 1 - 1 / xp.maximum(load, 1), 0)

@@ -3,11 +3,11 @@
 from typing import TYPE_CHECKING
 
 from ccmatic.answers.explanation.flows import FlowAccount, accounts, contrast
-from ccmatic.answers.explanation.sentences import Explanation, explain, legend, observed
+from ccmatic.answers.explanation.sentences import Explanation, explain, legend
 from ccmatic.base import late
 
 if TYPE_CHECKING:
-    from ccmatic.answers.explanation.stepping import View, page, script, style, view
+    from ccmatic.answers.explanation.stepping import View, script, style, trace_page, view
 
 __all__ = [
     "Explanation",
@@ -17,10 +17,9 @@ __all__ = [
     "contrast",
     "explain",
     "legend",
-    "observed",
-    "page",
     "script",
     "style",
+    "trace_page",
     "view",
 ]
 

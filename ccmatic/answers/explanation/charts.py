@@ -4,7 +4,7 @@ from html import escape
 from itertools import pairwise
 from math import ceil, floor, log10
 
-from ccmatic.answers.explanation.words import number
+from ccmatic.answers.explanation.reasons import number
 from ccmatic.networks.traces import DASHES, Form, Kind, apart
 
 #: Sizes in pixels: the smallest height of a chart, the height of a strip, the height of a name beside a line, and the
@@ -16,14 +16,7 @@ TIMES = 14
 
 
 def figure(chart, steps, marks):
-    """Return a chart as HTML.
-
-    Args:
-        chart: The Chart.
-        steps: The number of values in a line.
-        marks: The steps at which objectives are decided. Each step is mapped to whether all objectives that are decided
-            there are met.
-    """
+    """Return a chart as HTML. `marks` has the steps at which objectives are decided, and whether all those are met."""
     area = _Area(chart, steps)
     says = f"{chart.heading}: {'; '.join(line.label for line in chart.lines)}"
     svg = f'<svg viewBox="0 0 {WIDTH} {area.height}" preserveAspectRatio="none" role="img" aria-label="{escape(says)}">'
@@ -38,10 +31,7 @@ def figure(chart, steps, marks):
 
 
 def positions(chart, steps):
-    """Return the data that the slider reads.
-
-    For each line and step, the data contains the height in pixels and the value as text.
-    """
+    """Return the data that the slider reads: for each line and step, the height in pixels and the value as text."""
     area = _Area(chart, steps)
     return [
         {"y": [area.down(value) for value in drawn.values], "text": [_value(chart, value) for value in line.values]}
@@ -57,10 +47,7 @@ def _value(chart, value):
 
 
 class _Area:
-    """The drawing area of a chart.
-
-    Vertical positions are in pixels from the top. Horizontal positions are fractions of WIDTH.
-    """
+    """The drawing area of a chart. Vertical positions are pixels from the top, horizontal ones fractions of WIDTH."""
 
     def __init__(self, chart, steps):
         self.chart, self._last = chart, steps - 1
@@ -70,7 +57,7 @@ class _Area:
         self.height = STRIP * rows if strips else max(HEIGHT, NAME * rows)
 
     def down(self, value):
-        """Return the distance of a value from the top of the area. A value above the top is drawn at the top."""
+        """Return the distance of a value from the top of the area, where values above it are drawn, too."""
         share = (min(float(value), self._high) - self._low) / (self._high - self._low)
         return round((1 - share) * self.height, 1)
 
@@ -78,7 +65,6 @@ class _Area:
         return round(WIDTH * (t / self._last if self._last else 0.5), 1)
 
     def ticks(self):
-        """Yield the values on the axis."""
         if self.chart.kind is not Kind.STRIPS:
             yield from (f'<span style="top:{self.down(value)}px">{value:g}</span>' for value in self._round())
 
@@ -90,7 +76,6 @@ class _Area:
         return [float(f"{n * step:.6g}") for n in range(ceil(self._low / step), floor(self._high / step) + 1)]
 
     def times(self, marks):
-        """Yield the steps on the time axis, and marks at the steps where objectives are decided."""
         for t in range(0, self._last + 1, ceil((self._last + 1) / TIMES)):
             yield f'<span style="left:{self._across(t) / 10:g}%">{t}</span>'
         for t, met in marks.items():
@@ -99,7 +84,6 @@ class _Area:
         yield "<em>time (R_m)</em>"
 
     def drawn(self):
-        """Yield the grid and the lines of the chart, as SVG."""
         if self.chart.kind is Kind.STRIPS:
             yield from self._strips()
             return
@@ -119,7 +103,6 @@ class _Area:
             yield f'<polyline class="line {line.role}" points="{points}"{_dash(rank)}/>'
 
     def _corners(self, line):
-        """Return the corners of a line, from left to right."""
         at = [(self._across(t), self.down(value)) for t, value in enumerate(line.values)]
         if line.form is Form.POINTS:
             return at
@@ -148,10 +131,7 @@ class _Area:
                     yield f'<rect class="area {line.role}" {place}/>'
 
     def names(self):
-        """Yield the names of lines without overlap.
-
-        Each name is near the end of its line. In a stack, each name is near its area.
-        """
+        """Yield the names of lines without overlap, near the ends of their lines, or near the areas of a stack."""
         chart, wanted = self.chart, []
         tops = [self.down(line.values[-1]) for line in chart.stacked()]
         match chart.kind:
@@ -176,7 +156,7 @@ class _Area:
 
 
 def _sample(role, rank):
-    """Return a short sample of a line of this rank as SVG. If the rank is None, the sample shows an area."""
+    """Return a short sample of a line of this rank as SVG; of an area if the rank is None."""
     if rank is None:
         return f'<svg class="sample" viewBox="0 0 24 10"><rect class="area {role}" x="4" width="16" height="10"/></svg>'
     kind = "link" if role == "link" else f"line {role}"

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from ccmatic import controllers
-from ccmatic.answers.explanation.words import number, quantity
+from ccmatic.answers.explanation.reasons import number, quantity
 from ccmatic.base import TIME, counted
 
 #: The longest waiting time, in steps, that is computed exactly.
@@ -48,19 +48,14 @@ class FlowAccount:
 
     @property
     def hold(self) -> Fraction:
-        """The longest time, in steps, for which jitter holds bytes of the flow.
-
-        The rate of the flow's service converts bytes to time.
-        """
+        """The longest time, in steps, for which jitter holds bytes of the flow, by the rate of its service."""
         return max(self.held) * len(self.held) / self.served if self.held and self.served else Fraction(0)
 
     @property
     def name(self) -> str:
-        """The name of the flow with its controller."""
         return f"flow {self.number} ({self.controller})" if self.controller else f"flow {self.number}"
 
     def sentence(self) -> str:
-        """Return the account as a sentence."""
         steps = len(self.windows)
         parts = [f"{self.name} is served {_bytes(self.served)} in {counted(steps, 'step')}"]
         parts += [f"its window is {_range(self.windows, self._window)}"] if self.windows else []
@@ -77,18 +72,11 @@ class FlowAccount:
         return f"{counted(number(count), 'packet')} ({_bytes(value)})"
 
     def time(self, steps: Fraction | int) -> str:
-        """Return a number of steps as text in R_m."""
         return quantity(Fraction(steps, self.round_trip), "time")
 
 
 def accounts(query: Any, controller: Any, x: Any) -> list[FlowAccount]:
-    """Return the FlowAccount of each flow in a numeric execution, for its last period, or from the start on.
-
-    Args:
-        query: The Query of the execution's network.
-        controller: The controller, or the controllers of all flows. None if no controller chose the rates.
-        x: The execution, as `Query.observed` returns it.
-    """
+    """Return the FlowAccount of each flow in a numeric execution, for its last period, or from the start on."""
     end = x.horizon - 1
     begin = end - x.period if x.period else x.history
     each = controllers.each_of(controller) if controller else ()
@@ -115,10 +103,7 @@ def accounts(query: Any, controller: Any, x: Any) -> list[FlowAccount]:
 
 
 def contrast(least: FlowAccount, most: FlowAccount) -> list[str]:
-    """Return sentences that explain why the flow with the least service does not catch up.
-
-    Two accounts supply the numbers.
-    """
+    """Return sentences that explain why the flow with the least service does not catch up."""
     name, other = least.name, most.name
     sentences = []
     if least.lost * most.sent > most.lost * least.sent:
@@ -178,10 +163,7 @@ def _waits(flow: Any, steps: Sequence[int]) -> Iterator[Fraction]:
 
 
 def _admitted(flow: Any, t: int) -> Fraction | None:
-    """Return the bytes sent and not lost by a step.
-
-    For a step before the trace, return None unless the trace is periodic.
-    """
+    """Return the bytes sent and not lost by a step; for a step before a trace without period, None."""
     if t >= 0:
         return Fraction(flow.admitted(t))
     if not flow.period:
@@ -193,7 +175,6 @@ def _admitted(flow: Any, t: int) -> Fraction | None:
 
 
 def _range(values: Sequence[Any], says: Callable[[Any], str]) -> str:
-    """Return values in words. If the values differ, the text has the smallest and the largest value."""
     least, most = min(values), max(values)
     return says(least) if least == most else f"{says(least)} to {says(most)}"
 

@@ -1,12 +1,15 @@
 """A trace explained in sentences, with the numbers that decide its property."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from ccmatic.answers.explanation.flows import accounts
-from ccmatic.answers.explanation.words import UNITS, leaf_text, number, quantity
-from ccmatic.answers.verification import Outcome
+from ccmatic.answers.explanation.reasons import UNITS, leaf_text, number, quantity
+from ccmatic.answers.verification import Outcome, Report, replay
 from ccmatic.base import BYTES, blamed, counted
 from ccmatic.contracts import BEFORE_TIMEOUT, Compared, Stated
+from ccmatic.logic import isolated
+from ccmatic.networks.traces import Trace, read_trace
 from ccmatic.records import ExplanationRecord
 
 #: The largest number of steps that one sentence lists.
@@ -31,26 +34,36 @@ class Explanation:
         return "\n".join((*self.broken, *self.network, *self.sender))
 
     def record(self):
-        """Return the records.ExplanationRecord for JSON."""
         return ExplanationRecord(list(self.broken), list(self.network), list(self.sender))
 
 
-def explain(trace, report) -> Explanation:
-    """Return the Explanation of a trace. `report` is the Report from the trace's replay (see `verification.replay`)."""
-    x = observed(trace, report)
+@isolated
+def explain(trace: Trace | str | Path, *, report: Report | None = None, allow_code: bool = False) -> Explanation:
+    """Explain a trace in sentences with numbers.
+
+    The sentences state which part of the property is broken, and why no exception applies. The sentences also describe
+    the actions of the network, and name the part of the controller's code that chose the rates.
+
+    Args:
+        trace: The trace, or its file.
+        report: The Report from the trace's replay, as a Judgement has it. By default, the trace is replayed.
+        allow_code: As in `replay`.
+
+    Returns:
+        The Explanation.
+
+    Raises:
+        InputError: If `replay` refuses the trace.
+    """
+    report, trace = report or replay(trace, allow_code=allow_code), read_trace(trace)
+    x = report.query.numbers(trace, report.controller)
     broken = tuple(_broken(report, x)) if report.outcome is Outcome.BREAKS else ()
     network = (*_earlier(trace, report, x), *_network(report.query, x))
     return Explanation(broken, network, tuple(_sender(trace, report, x)))
 
 
-def observed(trace, report):
-    """Return the numbers of a trace as an execution, with the trace's beliefs and the state of its controller."""
-    state = report.controller.state if report.controller else ()
-    return report.query.observed(trace, trace.columns.keys() & report.query.units().keys(), state)
-
-
 def legend(query, names):
-    """Return, as text, the meaning and the unit of each named column."""
+    """Return the meaning and the unit of each named column."""
     declared, units = query.model.declared(), query.units()
     texts = {name: f"{column.says} ({_unit(column.unit)})" for name, column in declared.items()}
     for name, unit in units.items():
@@ -70,10 +83,7 @@ def _unit(unit):
 
 @blamed()
 def reasons_of(report, x):
-    """Return a reason for each objective, by name.
-
-    If the property's own reason disagrees with the report, use one without parts.
-    """
+    """Return a reason for each objective, without parts if the property's own reason disagrees with the report."""
     given = report.query.property.reasons(report.query.model, x) if report.objectives else {}
     return {
         name: given[name] if name in given and given[name].condition is truth else Stated(name, truth)
@@ -89,7 +99,7 @@ def _broken(report, x):
             yield f"'{words}' is not met in this trace."
             continue
         leaves = reasons[name].leaves(False)
-        changes = [leaf for leaf in leaves if _is_change(leaf.reason)]
+        changes = [leaf for leaf in leaves if isinstance(leaf.reason, Compared) and leaf.reason.since is not None]
         kept = ", and ".join(leaf_text(leaf, x.horizon - 1) for leaf in changes)
         others = "; ".join(_worst([leaf for leaf in leaves if leaf not in changes], x.horizon - 1))
         excuse = f" No exception applies: {kept}." if others and kept else ""
@@ -98,10 +108,7 @@ def _broken(report, x):
 
 
 def _worst(leaves, end):
-    """Yield leaves of reasons in words.
-
-    If leaves concern one quantity at several steps, one sentence reports the worst step.
-    """
+    """Yield leaves of reasons in words. Of one quantity at several steps, a sentence reports the worst step."""
     groups = {}
     for leaf in leaves:
         groups.setdefault(leaf.reason.what, []).append(leaf)
@@ -112,10 +119,6 @@ def _worst(leaves, end):
         far = max(group, key=lambda leaf: abs(leaf.reason.value - leaf.reason.threshold))
         steps = [str(leaf.reason.step) for leaf in group if leaf is not far]
         yield f"{leaf_text(far, end)}; also at t = {', '.join(steps[:NAMED])}{', …' if len(steps) > NAMED else ''}"
-
-
-def _is_change(reason):
-    return isinstance(reason, Compared) and reason.since is not None
 
 
 def _earlier(trace, report, x):
@@ -137,7 +140,6 @@ def _earlier(trace, report, x):
 
 
 def _network(query, x):
-    """Yield sentences about the network's actions: loss, unused capacity, jitter and spare tokens, with steps."""
     steps = range(1, x.horizon)
     lost = {t: x.L[t] - x.L[t - 1] for t in steps}
     wasted = {t: x.C - (x.K[t] - x.K[t - 1]) for t in steps}
@@ -174,7 +176,6 @@ def _sender(trace, report, x):
 
 
 def _decided(x):
-    """Return a sentence about the steps that the senders decide."""
     if not x.history:
         return "From its first decision on, a sender's previous row determines cwnd and r."
     begin = f"Until t = {x.history}, where the question begins, a sender may have sent anything"
@@ -182,7 +183,6 @@ def _decided(x):
 
 
 def _within(trace, allowed):
-    """Yield a sentence about the position of the rates within the envelope."""
     chosen = list(zip(range(1, trace.horizon), trace.columns["r"][1:], allowed, strict=True))
     free = [(t, r, rates) for t, r, rates in chosen if rates and rates.low < rates.high]
     at = {

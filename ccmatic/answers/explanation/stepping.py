@@ -7,20 +7,28 @@ values at the slider's step.
 import json
 import re
 from dataclasses import dataclass
+from fractions import Fraction
 from html import escape
 from importlib.resources import files
+from pathlib import Path
 
 from ccmatic import controllers
 from ccmatic.answers.explanation import charts
-from ccmatic.answers.explanation.binding import binding
-from ccmatic.answers.explanation.deciding import decided
-from ccmatic.answers.explanation.sentences import explain, legend, observed, reasons_of
-from ccmatic.answers.explanation.words import UNITS, leaf_text, number
-from ccmatic.answers.verification import Outcome
+from ccmatic.answers.explanation.reasons import UNITS, decided, leaf_text, number
+from ccmatic.answers.explanation.sentences import explain, legend, reasons_of
+from ccmatic.answers.verification import Outcome, Report, replay
 from ccmatic.base import BYTES, RATE, TIME, InputError, counted
 from ccmatic.contracts import BEFORE_TIMEOUT
-from ccmatic.networks.traces import ROLES, Chart, Form, Lanes, Line, scales
+from ccmatic.logic import isolated
+from ccmatic.networks.traces import ROLES, Chart, Form, Lanes, Line, Trace, read_trace, scales
 from ccmatic.worlds.text import way_taken
+
+#: The size of a change in C·R_m, and the length of the longest trace for which binding laws are shown. Each number in a
+#: trace requires two checks.
+LITTLE, LONGEST = Fraction(1, 10**9), 60
+
+WAYS = ((LITTLE, "more"), (-LITTLE, "less"))
+
 
 #: The words that describe columns in charts, and the visual roles of these columns.
 WORDS = {
@@ -60,31 +68,36 @@ _PAINTED = """.line.{role} {{ stroke: var(--{role}); }} .area.{role} {{ fill: va
 class View:
     """A trace with a slider, for a document that contains `style` and `script`.
 
-    Args:
-        body: HTML with the identifiers that the script needs.
-        data: The argument of the script's function `follow`, as data for JSON.
+    `data` is the argument of the script's function `follow`.
     """
 
     body: str
     data: dict
 
 
-def page(trace, report):
-    """Return the text of the page for a trace.
+@isolated
+def trace_page(trace: Trace | str | Path, *, report: Report | None = None, allow_code: bool = False) -> str:
+    """Show a trace step by step on an HTML page that needs no other file.
 
     Args:
-        trace: The Trace, with any number of flows.
-        report: The Report of the trace's replay.
+        trace: The trace, or its file.
+        report: The Report from the trace's replay. By default, the trace is replayed.
+        allow_code: As in `replay`.
+
+    Returns:
+        The text of the page.
 
     Raises:
-        InputError: If a number is too large to draw.
+        InputError: If `replay` refuses the trace, or if a number is too large to draw.
     """
+    report, trace = report or replay(trace, allow_code=allow_code), read_trace(trace)
     shown = view(trace, report)
     kind = "" if all(report.objectives.values()) else "bad"
+    model, buffer = (str(trace.query.get(name, "unknown")) for name in ("model", "buffer"))
     parts = {
         "STYLE": style(),
         "SCRIPT": script(),
-        "TITLE": escape(_title(trace)),
+        "TITLE": escape(f"A trace of {counted(trace.horizon, 'step')}: model {model}, buffer {buffer}"),
         "VERDICT": f'<p id="verdict" class="{kind}" role="status">{escape(_verdict(report))}</p>',
         "QUERY": escape(str(report.query)),
         "WHO": escape(_who(trace, report.controller)),
@@ -95,7 +108,6 @@ def page(trace, report):
 
 
 def view(trace, report):
-    """Return the View of a trace. Arguments and errors are as in `page`."""
     _require_floats(trace)
     shared, lanes = _drawn(trace, report.query)
     drawn = [*shared, *(chart for lane in lanes for chart in lane.charts)]
@@ -109,7 +121,7 @@ def view(trace, report):
         "OBJECTIVES": "\n".join(_objective(each, trace.horizon - 1) for each in objectives),
         "NOW": "\n".join(_now(name, column, says[name]) for name, column in trace.columns.items()),
         "CONTROLLERS": "\n".join(_listings(trace, report.controller)),
-        "SENTENCES": "\n".join(f"<li>{escape(text)}</li>" for text in str(explain(trace, report)).splitlines()),
+        "SENTENCES": "\n".join(f"<li>{escape(text)}</li>" for text in str(explain(trace, report=report)).splitlines()),
         "NUMBERS": _numbers(trace),
         "CONSTANTS": escape(", ".join(f"{name} = {number(value)}" for name, value in trace.constants.items())),
     }
@@ -124,14 +136,12 @@ def view(trace, report):
 
 
 def style():
-    """Return the style sheet of views."""
     colours = "".join(f"--{role}: {colour}; " for role, colour in ROLES.items())
     painted = "".join(_PAINTED.format(role=role) for role in ROLES)
     return f":root {{ {colours}}}\n{_text('page.css').replace('@ROLES@', painted)}"
 
 
 def script():
-    """Return the script of views, which defines the function `follow`."""
     return _text("page.js")
 
 
@@ -140,12 +150,12 @@ def _text(name):
 
 
 def _filled(name, parts):
-    """Return the text of a file in which each mark @NAME@ is replaced by the part with this name."""
+    """Return a file's text in which each mark @NAME@ is replaced by the part with this name."""
     return re.sub("@([A-Z]+)@", lambda mark: parts[mark[1]], _text(name))
 
 
 def _json(data):
-    """Return data as JSON for a script element. The JSON is escaped, so that it cannot end the element."""
+    """Return data as JSON that cannot end the script element in which it stands."""
     text = json.dumps(data, ensure_ascii=False)
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
@@ -160,11 +170,6 @@ def _require_floats(trace):
             raise InputError(f"cannot draw the trace: column {name} has a number above 1e308") from None
 
 
-def _title(trace):
-    model, buffer = (str(trace.query.get(name, "unknown")) for name in ("model", "buffer"))
-    return f"A trace of {counted(trace.horizon, 'step')}: model {model}, buffer {buffer}"
-
-
 def _verdict(report):
     if report.faults:
         return f"This is not a trace of this network and controller: it breaks {counted(len(report.faults), 'law')}."
@@ -176,17 +181,13 @@ def _verdict(report):
 
 
 def _named(trace, controller):
-    """Return the names of the flows' controllers: a single name for all flows, or one name per flow.
-
-    An unknown name is empty.
-    """
+    """Return the names of the flows' controllers: one for all flows, or one per flow. An unknown name is empty."""
     if isinstance(controller, controllers.ControllerGroup):
         return [each.name for each in controller.each]
     return [trace.controller_name or ""]
 
 
 def _who(trace, controller):
-    """Return the part of a sentence that names the controllers."""
     if controller is None:
         return "No controller chose the rates."
     names = _named(trace, controller)
@@ -207,7 +208,6 @@ def _drawn(trace, query):
 
 
 def _of_a_rate(trace, query):
-    """Yield the charts for a sender at a rate."""
     scale, units = scales(trace), query.units()
     left = [name for name in trace.columns if not name.endswith(BEFORE_TIMEOUT)]
     for title, unit, columns, beliefs in CHARTS:
@@ -237,7 +237,6 @@ def _scaled(trace, name, unit):
 
 
 def _sections(shared, lanes, steps, marks):
-    """Yield the charts as HTML. The charts of a flow follow the flow's heading."""
     yield from (charts.figure(chart, steps, marks) for chart in shared)
     for lane in lanes:
         drawn = "\n".join(charts.figure(chart, steps, marks) for chart in lane.charts)
@@ -248,7 +247,7 @@ def _sections(shared, lanes, steps, marks):
 def _objectives(trace, report):
     """Yield each objective with the comparisons that decide it, and with the steps of these comparisons."""
     end = trace.horizon - 1
-    for name, reason in reasons_of(report, observed(trace, report)).items():
+    for name, reason in reasons_of(report, report.query.numbers(trace, report.controller)).items():
         met = report.objectives[name]
         leaves = reason.leaves(met)
         parts = [{"text": leaf_text(leaf, end), "step": decided(leaf.reason, leaf.truth, end)} for leaf in leaves]
@@ -256,7 +255,6 @@ def _objectives(trace, report):
 
 
 def _objective(each, end):
-    """Return an objective as an item of a list."""
     state = "met" if each["met"] else "not met"
     at = f"decided at t = {each['decided']}{', the end' if each['decided'] == end else ''}"
     parts = "".join(f'<li data-step="{part["step"]}">{escape(part["text"])}</li>' for part in each["parts"])
@@ -269,13 +267,11 @@ def _objective(each, end):
 
 
 def _now(name, column, says):
-    """Return a row of a table: a column's value at the slider's step, and the meaning of the column."""
     value = f'<td class="number" data-column="{escape(name)}">{escape(str(column[0]))}</td>'
     return f"<tr><td>{escape(name)}</td>{value}<td>{escape(says)}</td></tr>"
 
 
 def _numbers(trace):
-    """Return a table of all exact numbers, with one row per step."""
     head = "".join(f"<th>{escape(name)}</th>" for name in ("t", *trace.columns))
     rows = ("".join(f"<td>{escape(str(value))}</td>" for value in row.values()) for row in trace.rows())
     body = "\n".join(f"<tr>{row}</tr>" for row in rows)
@@ -283,7 +279,6 @@ def _numbers(trace):
 
 
 def _listings(trace, controller):
-    """Yield the text of each controller under the controller's name, with a span for each line."""
     if controller is None:
         yield "<pre>none, the rates are arbitrary</pre>"
         return
@@ -295,10 +290,9 @@ def _listings(trace, controller):
 
 
 def _choices(trace, controller):
-    """Return, for each step, the lines of a controller that were true or false, and the rates that an envelope allowed.
+    """Return, for each step, which lines of a controller were true or false, and the rates that an envelope allowed.
 
-    Step 0 has no entries, because no decision leads to it. If there is no controller, or if the controller has state,
-    return None.
+    Step 0 has no entries, because no decision leads to it. Without a controller, or with state, return None.
     """
     if not isinstance(controller, controllers.Controller):
         return None
@@ -309,3 +303,30 @@ def _choices(trace, controller):
 
 def _band(rates):
     return f", from {number(rates.low)} to {number(rates.high)}" if rates else ", at any rate"
+
+
+def binding(query, trace):
+    """Return, for each step, texts with a column and a law that does not allow a larger or smaller value in it.
+
+    The lists are empty if the trace has more steps than LONGEST.
+    """
+    if trace.horizon > LONGEST:
+        return [[] for _ in range(trace.horizon)]
+    chosen = ["S", *(["K"] if "K" in query.model.declared() else []), *(["L"] if query.buffer.finite else [])]
+    names = [name for name in chosen if name in trace.columns]
+    before = _broken(query, trace)
+    return [[line for name in names for line in _lines(query, trace, name, t, before)] for t in range(trace.horizon)]
+
+
+def _lines(query, trace, name, t, before):
+    column = trace.columns[name]
+    for little, word in WAYS:
+        other = trace.with_columns(**{name: (*column[:t], column[t] + little, *column[t + 1 :])})
+        for law in sorted(_broken(query, other) - before):
+            if law[1] == t:
+                yield f"{name} cannot be {word}: {law[0].replace('_', ' ')}"
+
+
+def _broken(query, trace):
+    laws = query.model.network(query.observed(trace))
+    return {(name, t) for name, t, condition in laws if condition is False}

@@ -1,6 +1,5 @@
 """Starvation: how small a share of the link a network can leave to a flow, for ever or in one window, and why."""
 
-from ccmatic.answers.starvation.answer import Attempt, Starvation
-from ccmatic.answers.starvation.search import search, usual_network
+from ccmatic.answers.starvation.search import Attempt, Starvation, starve, usual_network
 
-__all__ = ["Attempt", "Starvation", "search", "usual_network"]
+__all__ = ["Attempt", "Starvation", "starve", "usual_network"]

@@ -1,20 +1,229 @@
-"""The search for the smallest share of a flow. The search tries one period after another within a common timeout."""
+"""The search for the smallest share of a flow, and its answer: the share, the searches, and the reasons."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from time import monotonic
 from typing import Any
 
 from ccmatic import controllers
 from ccmatic.answers import worst_case
-from ccmatic.answers.starvation.answer import THRESHOLD, Attempt, Starvation
-from ccmatic.answers.worst_case import NoExecution, WorstCase
-from ccmatic.base import TIME, Clock, InputError, OutOfTime, TooShort, blamed, counted, definitions, shown
-from ccmatic.contracts import load_definition
+from ccmatic.answers.explanation import FlowAccount, accounts, contrast
+from ccmatic.answers.worst_case import UNDECIDED, NoExecution, WorstCase
+from ccmatic.base import TIME, Clock, InputError, OutOfTime, TooShort, blamed, counted, definitions, markup, shown
+from ccmatic.contracts import Exclusion
+from ccmatic.controllers import Given
 from ccmatic.language import Name, Past, comparisons, leaves
+from ccmatic.logic import isolated
 from ccmatic.logic.solving import SolverOptions
-from ccmatic.questions import SolverNetwork, describe, place
+from ccmatic.networks.traces import Trace
+from ccmatic.questions import SolverNetwork, describe, expectations, place
 from ccmatic.questions.query import Decides, Network, Query, left_out
+
+#: A flow starves if its part of the served bytes is below this fraction of its fair share.
+THRESHOLD = Fraction(1, 10)
+
+STARVES, FAIR, UNKNOWN = "starves", "does not starve", "unknown"
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One search for the smallest share of any flow.
+
+    Attributes:
+        period: The number of steps after which the executions repeat; None for one window, without repetition.
+        horizon: T in steps.
+        seconds: The time that the search took.
+        worst: The edge value of the smallest share; None if the search found none.
+        why: If there is no smallest share, the reason in words (no such execution, or a timeout).
+        exists: Whether an execution of the searched kind exists; None if unknown.
+        everywhere: Whether `exists` also covers executions that begin in a state which a controller reaches only after
+            a while.
+    """
+
+    period: int | None
+    horizon: int
+    seconds: float
+    worst: WorstCase | None = None
+    why: str = ""
+    exists: bool | None = None
+    everywhere: bool = True
+
+    @property
+    def decided(self) -> bool:
+        """Whether the search decided all candidate values of the share."""
+        if self.exists is False:
+            return self.everywhere
+        return self.worst is not None and self.worst.verdict != UNDECIDED
+
+    def proves(self, share: Fraction) -> bool:
+        """Whether the search proves that each flow gets at least `share` in each searched execution."""
+        if self.exists is False:
+            return self.everywhere
+        return self.worst is not None and self.worst.none is not None and self.worst.none >= share
+
+    @property
+    def executions(self) -> str:
+        """A description of the searched executions."""
+        if self.period is None:
+            return f"one window of {counted(self.horizon - 1, 'step')} from a converged start"
+        return f"executions that repeat every {f'{self.period} steps' if self.period > 1 else 'step'}"
+
+    def sentence(self) -> str:
+        """Return the outcome of the search as a sentence."""
+        return self.why or (self.worst.sentence() if self.worst else "")
+
+
+@dataclass(frozen=True, repr=False)
+class Starvation:
+    """The answer of `starve`.
+
+    Attributes:
+        controller: The controller, or the controllers of the flows.
+        on: The network in the question language.
+        where: The network, in words.
+        notes: Sentences about the quantities that the network rounds.
+        flows: The number of flows that share the network.
+        attempts: The Attempts, in order.
+        left_out: The excluded kinds of executions, such as executions outside the published model.
+        seconds: The time that all searches took.
+    """
+
+    controller: Decides
+    on: str
+    where: str
+    notes: tuple[str, ...]
+    flows: int
+    attempts: tuple[Attempt, ...]
+    left_out: tuple[Exclusion, ...]
+    seconds: float
+
+    @property
+    def fair(self) -> Fraction:
+        """The fair share of a flow."""
+        return Fraction(1, self.flows)
+
+    @property
+    def threshold(self) -> Fraction:
+        """The share below which a flow starves."""
+        return THRESHOLD * self.fair
+
+    @property
+    def verdict(self) -> str:
+        """The verdict: `starves`, `does not starve` (for the tried periods), or `unknown`."""
+        if self.share is not None and self.share < self.threshold:
+            return STARVES
+        for_ever = [attempt for attempt in self.attempts if attempt.period]
+        if any(attempt.exists for attempt in for_ever) and all(each.proves(self.threshold) for each in for_ever):
+            return FAIR
+        return UNKNOWN
+
+    @property
+    def attempt(self) -> Attempt | None:
+        """The Attempt whose trace shows the smallest share, preferably with repetition; None if there is no trace."""
+        shown = [(self._lesser(each), each) for each in self.attempts if each.worst and each.worst.trace]
+        return min(shown, key=lambda pair: (pair[1].period is None, pair[0]))[1] if shown else None
+
+    @property
+    def trace(self) -> Trace | None:
+        """The trace of `attempt`, or None."""
+        return self.attempt.worst.trace if self.attempt and self.attempt.worst else None
+
+    @cached_property
+    def accounts(self) -> list[FlowAccount]:
+        """For each flow, its service, observations and actions in the last period or window of the trace."""
+        return _accounts(self.attempt) if self.attempt else []
+
+    @property
+    def least(self) -> FlowAccount | None:
+        """The flow that receives the fewest bytes; None if there is no trace."""
+        return min(self.accounts, key=lambda account: account.served, default=None)
+
+    @property
+    def most(self) -> FlowAccount | None:
+        """The flow that receives the most bytes; None if there is no trace."""
+        return max(self.accounts, key=lambda account: account.served, default=None)
+
+    @property
+    def share(self) -> Fraction | None:
+        """The exact share of the flow that receives the fewest bytes; None if there is no trace."""
+        return self._lesser(self.attempt) if self.attempt else None
+
+    @property
+    def ratio(self) -> Fraction | None:
+        """The most bytes served for a flow over the fewest; None without a trace, or if some flow is served none."""
+        if self.least is None or self.most is None or not self.least.served:
+            return None
+        return self.most.served / self.least.served
+
+    @property
+    def suggestions(self) -> list[str]:
+        """Sentences that suggest what to try if the search was undecided."""
+        if self.verdict != UNKNOWN:
+            return []
+        late = [each for each in self.attempts if not each.decided]
+        tried = [each.period for each in self.attempts if each.period]
+        made = []
+        if late:
+            made.append("--timeout SECONDS: more than this time; it is shared by all periods")
+        if not any(each.exists or not each.decided for each in self.attempts if each.period):
+            more = max(tried, default=0)
+            made.append(
+                f"--period {more + 1}, or more: no execution repeats after the steps that were tried; state that "
+                "counts time repeats only when it starts again"
+            )
+            if "infinite" in self.on:
+                made.append(
+                    "--on '…, buffer 1/2 bdp': windows repeat sooner in a small buffer; packets are below 1/5 bdp"
+                )
+                made.append("--on '…, buffer 1 bdp': an infinite buffer loses no bytes, so losses slow no flow down")
+        elif len(tried) > 1 and late and late[0].period:
+            made.append(f"--period {late[0].period} alone: then it has most of the time")
+        return made
+
+    def sentence(self) -> str:
+        """Return the answer of the whole search as a sentence."""
+        if self.attempt is None or self.least is None or self.share is None:
+            reason = "no flow has less than its fair part" if self.verdict == FAIR else "the search timed out"
+            none_repeats = all(each.exists is False for each in self.attempts if each.period)
+            return "no execution repeats itself" if none_repeats and self.verdict == UNKNOWN else reason
+        period = self.attempt.period
+        long = f"for {counted(self.attempt.horizon - 1, 'step')}"
+        if period:
+            long = f"for ever, as all repeats every {f'{period} steps' if period > 1 else 'step'}"
+        ratio = f"1 : {float(self.ratio):.4g}" if self.ratio else "0"
+        return f"{self.least.name} has {float(100 * self.share):.3g} % of what is served (ratio {ratio}), {long}"
+
+    @property
+    def why(self) -> list[str]:
+        """Sentences, with the trace's numbers, about why a flow receives so few bytes; empty without a trace."""
+        if self.attempt is None or self.least is None or self.most is None:
+            return []
+        sentences = [account.sentence() for account in self.accounts] + contrast(self.least, self.most)
+        if self.attempt.period:
+            every = "the next step" if self.attempt.period == 1 else f"{self.attempt.period} steps later"
+            sentences.append(f"The state of network and senders is the same {every}, so this can go on for ever.")
+        return sentences
+
+    @staticmethod
+    def _lesser(attempt: Attempt) -> Fraction:
+        served = [account.served for account in _accounts(attempt)]
+        return min(served) / sum(served)
+
+    def __repr__(self) -> str:
+        return f"<{self.controller.name}: {self.verdict}: {self.sentence()}>"
+
+    def _repr_html_(self) -> str:
+        table = self.trace._repr_html_() if self.trace else ""
+        return markup.paragraphs([f"{self.controller.name}: {self.verdict}: {self.sentence()}"]) + table
+
+
+def _accounts(attempt: Attempt) -> list[FlowAccount]:
+    assert attempt.worst and attempt.worst.trace and attempt.worst.report
+    trace, query = attempt.worst.trace, attempt.worst.report.query
+    return accounts(query, attempt.worst.controller, query.numbers(trace, attempt.worst.controller))
+
 
 #: The shares that the search decides, as fractions of a fair share. If a flow may receive less than the first of these
 #: fractions, the search ends.
@@ -28,7 +237,7 @@ ROUNDS, WINDOW_TIME = 6, 4
 A_PACKET = "ALLT(0, N, lambda n: ALLT(0, T, lambda t: And(c_f[n][t] >= alpha, R * r_f[n][t] >= alpha)))"
 
 #: The window and rate with which a sender of a converged start begins, until the sender decides.
-UNDECIDED = (
+BEFORE_DECIDING = (
     "ALLT(0, N, lambda n: ALLT(0, {}, lambda t: And(2 * N * c_f[n][t] >= C * (R + D), "
     "N * c_f[n][t] <= 2 * C * (R + D), 2 * N * r_f[n][t] >= C)))"
 )
@@ -44,16 +253,9 @@ LOOK = 12
 
 
 def usual_network(senders: Sequence[Any]) -> str:
-    """Return the default network for a starvation search.
+    """Return the default network for a starvation search, on which each flow has its own jitter of one R_m.
 
-    Each flow has its own jitter of one R_m. The buffer is infinite, unless a controller slows down only after losses,
-    because an infinite buffer loses no bytes.
-
-    Args:
-        senders: The controllers, as `controllers.given` accepts them.
-
-    Raises:
-        InputError: If one of the controllers cannot be read.
+    The buffer is infinite, unless a controller slows down only after losses, because an infinite buffer loses no bytes.
     """
     name = definitions.chosen("models", "OWN_JITTER")
     network = Network(name, "infinite", LOOK, delay="executions")
@@ -63,7 +265,6 @@ def usual_network(senders: Sequence[Any]) -> str:
 
 
 def _needs_losses(controller: Any) -> bool:
-    """Return whether a controller reads losses but no delay."""
     read = [controller.observations[name] for name in controller.parameters if name in controller.observations]
     measures_delay = any(each.unit == TIME and getattr(each, "few", False) for each in read)
     return "lost" in controller.parameters and not measures_delay and not _compares_ages(controller)
@@ -79,31 +280,44 @@ def _compares_ages(controller: Any) -> bool:
     return False
 
 
+@isolated
 @blamed()
-def search(
-    controller: Any,
-    beside: Any,
-    on: str | None,
-    periods: Sequence[int],
-    listener: Callable[[str], None],
-    options: SolverOptions,
+def starve(
+    controller: Given,
+    beside: Given | None = None,
+    *,
+    on: str | None = None,
+    periods: Sequence[int] = (1, 2, 3, 4),
+    told: Callable[[str], None] = lambda what: None,
+    solver: SolverOptions = SolverOptions(timeout=60),
 ) -> Starvation:
-    """Search for the starvation of a controller beside another controller; see `ccmatic.api.starve`.
+    """Find the smallest share of a shared link that a network can leave to one flow (docs/starvation.md).
 
     Args:
-        controller: The controller.
-        beside: The controller of the other flow; None if both flows run `controller`.
-        on: The network in the question language; None for `usual_network`.
-        periods: The periods to try, in order.
-        listener: A function that is called with a description of each search when the search begins.
-        options: SolverOptions; the timeout is for all periods together.
+        controller: The controller, which must send by a window.
+        beside: The controller of the other flow. By default, all flows run the same controller.
+        on: The network in the question language. By default, each flow has its own jitter of one R_m. The default
+            buffer is infinite, or 1/4 bdp if a controller slows down only after losses.
+        periods: The periods to try, in order. An execution that repeats after a period may go on for ever.
+        told: A function that is called with a description of each search when the search begins.
+        solver: SolverOptions; the timeout is for all periods together.
+
+    Returns:
+        The Starvation. Its verdict is `starves`, `does not starve` or `unknown`.
+
+    Raises:
+        InputError: If a controller sends at a rate, or the network has only one flow or cannot be read.
+        Disagreement: Two solvers disagree.
+
+    Examples:
+        >>> cm.starve("vegas").share
     """
     begin = monotonic()
     senders = [controller] if beside is None else [controller, beside]
     _require_windows(senders)
     if not periods or not all(isinstance(each, int) and each > 0 for each in periods):
         raise InputError(f"the periods are {shown(periods)}; expected numbers of steps above 0, such as 1, 2, 4")
-    search = _Search(senders, on, options, listener)
+    search = _Search(senders, on, solver, told)
     attempts = tuple(search.attempts(periods))
     return search.answer(attempts, monotonic() - begin)
 
@@ -117,8 +331,7 @@ class _Search:
         self._begin = monotonic()
         self._on = on or usual_network(senders)
         self._description = describe(self._on)
-        flows = self._description.flows or 2
-        self._placed: SolverNetwork = place(self._description, True, flows)
+        self._placed = self._place()
         self._model = self._placed.network.model
         if self._model.flows < 2:
             found = f"'{shown(self._on)}' has one flow"
@@ -145,7 +358,6 @@ class _Search:
             yield self._attempt(None, last=True)
 
     def answer(self, attempts: tuple[Attempt, ...], seconds: float) -> Starvation:
-        """Return the Starvation of these attempts."""
         network, description = self._placed.network, self._description
         jitter = f"jitter {counted(network.jitter, 'step')}"
         where = (
@@ -160,6 +372,9 @@ class _Search:
         notes = self._placed.notes
         return Starvation(self._controller, self._on, where, notes, self._model.flows, attempts, left, seconds)
 
+    def _place(self, horizon: int | None = None) -> SolverNetwork:
+        return place(self._description, True, self._description.flows or 2, horizon)
+
     @property
     def _fair(self) -> Fraction:
         return Fraction(1, self._model.flows)
@@ -167,11 +382,10 @@ class _Search:
     def _query(self, horizon: int, given: str, period: int | None = None) -> Query:
         name = definitions.chosen("properties", "WORSE")
         texts = {"what": ANYTHING, "given": "; ".join(filter(None, (*self._placed.given, given)))}
-        network = place(self._description, True, self._description.flows or 2, horizon).network
-        return Query(network, name, **texts, repeats=period or 0).of_small_packets()
+        return Query(self._place(horizon).network, name, **texts, repeats=period or 0).of_small_packets()
 
     def _attempt(self, period: int | None, last: bool) -> Attempt:
-        """Search for the smallest share in executions of one period or, if the period is None, in one window."""
+        """Search in executions of one period or, if the period is None, in one window."""
         horizon = self._horizon(period)
         self._listener(Attempt(period, horizon, 0).executions)
         begin = monotonic()
@@ -189,12 +403,9 @@ class _Search:
         return Attempt(period, horizon, monotonic() - begin, worst, why, exists)
 
     def _worst(self, period: int | None, horizon: int, options: SolverOptions) -> tuple[WorstCase, int]:
-        """Return the WorstCase and its horizon T.
-
-        If a sender treats the first steps differently, T exceeds the requested horizon.
-        """
+        """Return the WorstCase and its horizon T, which is longer if a sender treats the first steps differently."""
         xs = [part * self._fair for part in PARTS]
-        network = place(self._description, True, self._description.flows or 2, horizon).network
+        network = self._place(horizon).network
         given = [*self._placed.given, A_PACKET, *(self._converged() if period is None else ())]
         among = {"low": xs[0], "high": xs[-1], "resolution": 1, "also": xs, "first": THRESHOLD * self._fair}
         about = {"given": "; ".join(given), "period": period}
@@ -204,10 +415,9 @@ class _Search:
             return self._worst(period, error.needed, options)
 
     def _converged(self) -> tuple[str, ...]:
-        """The conditions of a converged start. These conditions hold until every sender has made its first decision."""
-        name = definitions.chosen("properties", "EXPECTS")
-        start = load_definition("properties", "PROPERTY", name).starts["converged"]
-        return (*start.given, *start.of_flows(self._model.flows), UNDECIDED.format(self._decides))
+        """Return the conditions of a converged start, which hold until every sender has made its first decision."""
+        start = expectations().starts["converged"]
+        return (*start.given, *start.of_flows(self._model.flows), BEFORE_DECIDING.format(self._decides))
 
     def _horizon(self, period: int | None) -> int:
         """Return the smallest horizon T that shows a period twice, and all decisions of the last period."""
@@ -218,13 +428,7 @@ class _Search:
         return period + 1 + max(period, back)
 
     def _clock(self, period: int | None, last: bool) -> Clock:
-        """Return a clock with half of the remaining time.
-
-        The search of the last period or of a window gets all remaining time.
-
-        Raises:
-            OutOfTime: If no time remains.
-        """
+        """Return a clock with half of the remaining time, or all of it for the last period and for a window."""
         limit = self._options.timeout
         if not isinstance(limit, int | float | Fraction):
             return Clock.of(limit)

@@ -1,11 +1,17 @@
 """Verdicts on controllers, and the replay of traces. A replay trusts no solver."""
 
-from ccmatic.answers.verification.counterexample import Unsound, for_people
-from ccmatic.answers.verification.executions import Executions
-from ccmatic.answers.verification.judgement import Judge, Judgement
-from ccmatic.answers.verification.judging import judge_each, report_on
+from ccmatic.answers.verification.counterexample import Unsound, for_people, report_on
+from ccmatic.answers.verification.judgement import (
+    Judge,
+    Judgement,
+    answer,
+    answer_all,
+    judge_each,
+    verify,
+    verify_all,
+)
 from ccmatic.answers.verification.replayer import Outcome, Report, check_trace, complete, explained, replay
-from ccmatic.answers.verification.verifier import EMPTY, HOLDS, UNDECIDED, VIOLATED, Part, Verifier, choices
+from ccmatic.answers.verification.verifier import EMPTY, HOLDS, UNDECIDED, VIOLATED, Executions, Part, Verifier, choices
 
 __all__ = [
     "EMPTY",
@@ -20,6 +26,8 @@ __all__ = [
     "Report",
     "Unsound",
     "Verifier",
+    "answer",
+    "answer_all",
     "check_trace",
     "choices",
     "complete",
@@ -28,4 +36,6 @@ __all__ = [
     "judge_each",
     "replay",
     "report_on",
+    "verify",
+    "verify_all",
 ]

@@ -52,22 +52,16 @@ _ORDER = {"<": LT, "<=": LE, ">": GT, ">=": GE, "==": Equals, "!=": lambda left,
 def require_bounds(controller: Controller | Stateful, R: int, D: int) -> None:
     """Raise InputError unless every range in the update of `controller` is valid wherever the update reaches it.
 
-    A range `bounded(law, low, high)` is valid if low <= law <= high and the law divides by no zero. A range
-    `between(low, high)` is valid if low <= high. A range has to be valid for all inputs with which
-    the update reaches it: inputs that satisfy the tests on the way to this range. MSS and line_rate are positive.
+    A range `bounded(law, low, high)` is valid if low <= law <= high and the law divides by no zero, and a range
+    `between(low, high)` if low <= high. Each has to be valid for all inputs with which the update reaches it: those
+    that satisfy the tests on the way to it. MSS and line_rate are positive.
 
     A test compares a delay in whole steps, as senders observe it. A law reads the exact delay. A byte with a delay of k
-    whole steps was sent k steps before the step in which it was delivered. Sending and delivery
-    may happen at any time within their steps. So the exact delay lies strictly between k - 1 and k + 1 steps. The range
-    must be valid for each such delay.
+    whole steps was sent k steps before the step in which it was delivered. Sending and delivery may happen at any time
+    within their steps. So the exact delay lies strictly between k - 1 and k + 1 steps. The range must be valid for each
+    such delay.
 
-    Args:
-        controller: The controller. Only a Stateful controller has ranges; for other types there is nothing to prove.
-        R: The propagation delay R_m in steps.
-        D: The jitter in steps.
-
-    Raises:
-        InputError: If the solver timed out, or if a range is invalid at a point. The message names this point.
+    Only a Stateful controller has ranges. A message about an invalid range names a point at which it is.
     """
     if not isinstance(controller, Stateful):
         return
@@ -141,14 +135,12 @@ class _Point:
         self.in_law = False
 
     def exactly(self, tree: Tree) -> FNode:
-        """Return a symbol that equals a law. The law reads exact delays."""
         self.in_law = True
         symbol = self.named(tree)
         self.in_law = False
         return symbol
 
     def named(self, tree: Tree) -> FNode:
-        """Return a symbol that equals a term."""
         symbol = FreshSymbol(REAL)
         self.equations.append(Equals(symbol, self.term(tree)))
         return symbol
@@ -221,14 +213,12 @@ class _Point:
         raise TypeError(f"no condition: {tree!r}")
 
     def facts(self) -> Iterator[FNode]:
-        """Yield the facts that hold at every point."""
         yield from (GT(self.symbols[name], Real(0)) for name in ("MSS", "line_rate") if name in self.symbols)
         for steps, exact in self.delays.values():
             yield Or(*(Equals(steps, Real(count)) for count in range(_MOST_STEPS)), GE(steps, Real(_MOST_STEPS)))
             yield And(GE(exact, Real(0)), LT(Minus(exact, steps), Real(1)), GT(Minus(exact, steps), Real(-1)))
 
     def numbers(self) -> dict[str, FNode]:
-        """Return the numeric inputs by name."""
         delays = {name: exact for name, (_, exact) in self.delays.items()}
         steps = {f"whole steps of {name}": steps for name, (steps, _) in self.delays.items()}
         return {name: each for name, each in self.symbols.items() if each.symbol_type() == REAL} | delays | steps

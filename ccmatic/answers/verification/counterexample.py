@@ -30,28 +30,26 @@ class Unsound(Exception):
 def for_people(part: Part, controller: Decides | None) -> tuple[Trace, replay.Report]:
     """Return the last trace of a Part, simplified and completed, together with the Report of its replay.
 
-    Args:
-        part: The Part. Its last answer must have a trace.
-        controller: The controller in that trace.
-
-    Raises:
-        ValueError: If the last trace of the Part is not a trace of this controller.
-        Unsound: If the trace fails its replay.
+    It has to be a trace of this controller. Raise Unsound if it fails its replay.
     """
     controller = None if part.way.any_rates else controller
     if part.trace is None or part.trace.controller != (controller and controller.source):
         raise ValueError("the part's last trace is not one of this controller")
     trace = replay.complete(part.query, _simplest(part, part.trace, controller))
-    report = replay.replay(trace, allow_code=True)
-    if report.outcome is not replay.Outcome.BREAKS:
-        name = controller.name if controller else "any controller"
-        raise Unsound(f"a counterexample for {name} fails replay: {report}")
     name = controller.name if controller else None
+    report = report_on(trace, name or "any controller")
     return replay.explained(replace(trace, controller_name=name), report), report
 
 
+def report_on(trace: Trace, name: str) -> replay.Report:
+    """Replay a counterexample for the controller called `name`. Raise Unsound if it is none."""
+    report = replay.replay(trace, allow_code=True)
+    if report.outcome is not replay.Outcome.BREAKS:
+        raise Unsound(f"a counterexample for {name} fails replay: {report}")
+    return report
+
+
 def _delays_as_in(query: Query, x: Execution, trace: Trace) -> Iterator[Truth]:
-    """Yield conditions which say that all measured delays equal the delays in the trace."""
     for name in query.model.measures:
         for truth, value in getattr(x, name).pairs(trace.columns[name]):
             yield truth if value else no(truth)
@@ -60,8 +58,7 @@ def _delays_as_in(query: Query, x: Execution, trace: Trace) -> Iterator[Truth]:
 def _simplest(part: Part, trace: Trace, controller: Decides | None) -> Trace:
     """Return a trace of the same failure, with the same measured delays and smaller denominators.
 
-    The search takes one unknown after another. It fixes the unknown to the roundest value near the trace's own value
-    for which a trace still exists.
+    The search fixes one unknown after another to the roundest value near its own for which a trace still exists.
     """
     checker = part.checker
     checker.push()
@@ -99,7 +96,6 @@ def _possible(part: Part, unknown: Any, numbers: Sequence[Fraction]) -> Iterator
 
 
 def _is_possible(part: Part, formula: Truth) -> bool:
-    """Return whether a trace also satisfies the formula."""
     part.checker.push()
     try:
         part.checker.add(formula)
@@ -145,12 +141,11 @@ def _free_of_windows(columns: Mapping[str, Sequence[Any]], horizon: int) -> Iter
 
 
 def _reader(name: str, t: int) -> Callable[[Trace], Fraction]:
-    """Return a function that reads a column at step t. It returns 0 if the trace lacks the column."""
     return lambda trace: trace.columns[name][t] if name in trace.columns else Fraction(0)
 
 
 def _rounder(value: Fraction) -> Iterator[Fraction]:
-    """Yield rounder numbers near `value`. The roundest number comes first."""
+    """Yield rounder numbers near `value`, the roundest first."""
     for denominator in DENOMINATORS:
         if value.denominator <= denominator:
             return

@@ -9,11 +9,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
+from pathlib import Path
 
 from ccmatic import base
 from ccmatic.base import InputError, counted, located
 from ccmatic.contracts import Bounds, Execution, Law
-from ccmatic.networks.traces import Trace
+from ccmatic.networks.traces import Trace, read_trace
 from ccmatic.questions import query as queries
 from ccmatic.questions.query import Decides, Query
 
@@ -63,17 +64,22 @@ class Report:
         return f"{counted(self.checked, 'law')} checked; broken laws: {faults}; objectives not met: {unmet}"
 
 
-def replay(trace: Trace, file: str | None = None, allow_code: bool = False) -> Report:
-    """Replay a trace.
+def replay(trace: Trace | str | Path, *, allow_code: bool = False) -> Report:
+    """Check every law that a trace must obey by exact arithmetic, without a solver.
 
     Args:
-        trace: The trace, with the record of its query and the source of its controller.
-        file: The path of the trace's file, for error messages.
-        allow_code: Whether the trace may name files whose code is run, as in `queries.from_record`.
+        trace: The trace, or its file.
+        allow_code: Whether to run the files that the trace names as model or property. Otherwise only shipped ones are
+            accepted.
+
+    Returns:
+        The Report. Its `faults` list the laws that the trace breaks. Its `outcome` states whether the trace breaks its
+        property.
 
     Raises:
-        InputError: If the trace lacks a value that its query needs.
+        InputError: If the file is no trace, or the trace lacks a value that its query needs.
     """
+    file, trace = None if isinstance(trace, Trace) else str(trace), read_trace(trace)
     with located(file):
         query = queries.from_record(trace.query, allow_code)
         if base.blamed_files():
@@ -85,11 +91,7 @@ def replay(trace: Trace, file: str | None = None, allow_code: bool = False) -> R
 
 @base.blamed()
 def check_trace(query: Query, trace: Trace) -> Report:
-    """Return the report on a trace of a query.
-
-    Raises:
-        InputError: If the trace lacks a value that the query needs.
-    """
+    """Return the report on a trace of a query. Raise InputError if the trace lacks a value that the query needs."""
     if query.horizon != trace.horizon:
         raise InputError(f"the query's horizon is {query.horizon}, the trace has {counted(trace.horizon, 'step')}")
     controller = _controller(query, trace)
@@ -122,10 +124,7 @@ def check_trace(query: Query, trace: Trace) -> Report:
 
 
 def explained(trace: Trace, report: Report) -> Trace:
-    """Return the trace.
-
-    Its field `broken` lists the objectives that the trace does not meet, according to the Report.
-    """
+    """Return the trace, whose field `broken` lists the objectives that it does not meet by the Report."""
     return replace(trace, broken=report.unmet)
 
 
@@ -134,9 +133,6 @@ def complete(query: Query, trace: Trace) -> Trace:
     """Return the trace with a column for each bound of the model that has no column yet.
 
     Each bound starts at a value that is true of the path, and then follows the samples of each step.
-
-    Raises:
-        InputError: If the column of a sample is missing.
     """
     x = query.observed(trace)
     missing = [bound for bound in query.model.bounds() if bound.name not in trace.columns]
@@ -151,12 +147,11 @@ def _controller(query: Query, trace: Trace) -> Decides | None:
 
 
 def _read(query: Query, trace: Trace, controller: Decides | None) -> set[str]:
-    """Return the names of the beliefs that the replay checks.
+    """Return the names of the beliefs that the replay checks: those that the trace contains or must contain.
 
-    These are the beliefs that the trace contains, and the beliefs that the trace must contain. A trace must state a
-    belief in three situations: the belief can be false, the controller reads the belief, or the laws of another such
-    belief read it. With a deployed property, the replay checks all beliefs that can be false, even if no controller
-    chose the rates.
+    A trace must state a belief that can be false, that the controller reads, or that the laws of another such belief
+    read. With a deployed property, the replay checks all beliefs that can be false, even if no controller chose the
+    rates.
     """
     readable = query.units().keys()
     named = readable & trace.columns.keys()
@@ -168,10 +163,7 @@ def _read(query: Query, trace: Trace, controller: Decides | None) -> set[str]:
 
 
 def _names_are_declared(query: Query, x: Execution, trace: Trace) -> Iterator[str]:
-    """Yield each column and each constant that neither the model nor the buffer declares.
-
-    The other checks would not read such a value.
-    """
+    """Yield each column and constant that neither model nor buffer declares, and that no other check would read."""
     for name in sorted(x.columns().keys() - trace.columns.keys()):
         raise InputError(f"the trace has no {name}")
     columns = {*x.columns(), *query.model.measures}
@@ -183,10 +175,7 @@ def _names_are_declared(query: Query, x: Execution, trace: Trace) -> Iterator[st
 
 
 def _columns_agree(x: Execution, trace: Trace) -> Iterator[str]:
-    """Yield each value that differs from its definition by the query or by other columns.
-
-    For example, Ld at a step must equal L at the previous step.
-    """
+    """Yield each value that differs from its definition by the query or by other columns, as Ld from L before."""
     expected = {"C": x.C, "R_m": x.R, "D": x.D}
     for name, value in expected.items():
         if trace.constants.get(name) != value:
@@ -200,7 +189,6 @@ def _columns_agree(x: Execution, trace: Trace) -> Iterator[str]:
 
 
 def _delays_are_whole(query: Query, trace: Trace) -> Iterator[str]:
-    """Yield each measured delay that is not a whole number of steps, or that is outside the possible range."""
     for name in query.model.measures:
         for t, delay in enumerate(trace.columns[name]):
             if delay.denominator != 1 or not 0 <= delay <= query.model.longest_delay(
@@ -210,17 +198,12 @@ def _delays_are_whole(query: Query, trace: Trace) -> Iterator[str]:
 
 
 def sender_laws(x: Execution, controller: Decides | None) -> Iterator[Law]:
-    """Yield the laws that a controller imposes on each sender of an execution.
-
-    If the controller is None, yield no laws.
-    """
     if controller is not None:
         for flow in x.flows:
             yield from (Law("sender", *law) for law in controller.laws(flow))
 
 
 def _does_not_break(query: Query, trace: Trace, objectives: Mapping[str, bool]) -> Iterator[str]:
-    """Yield each objective that the trace claims to violate although the trace meets it."""
     keeps = bool(objectives) and query.property.holds(objectives)
     for name in trace.broken:
         if objectives and (keeps or objectives.get(name, True)):

@@ -13,7 +13,7 @@ from ccmatic import controllers
 from ccmatic.answers.verification import replayer as replay
 from ccmatic.answers.verification.bounds import require_bounds
 from ccmatic.base import Clock, InputError, OutOfTime, blamed
-from ccmatic.contracts import BEFORE_TIMEOUT, Bounds, Execution, Law, Model, NetworkView, StateVariable, WayToFail
+from ccmatic.contracts import BEFORE_TIMEOUT, Bounds, Execution, Law, NetworkView, StateVariable, WayToFail
 from ccmatic.language import Tree
 from ccmatic.logic import Truth, equal, every
 from ccmatic.logic.solving import SAT, UNKNOWN, UNSAT, Checker, SolverOptions, conflict, script
@@ -43,16 +43,10 @@ KEPT = 100
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on a controller.
+    """The verdict on a controller: HOLDS, VIOLATED, UNDECIDED, or EMPTY in a synthesis.
 
-    Attributes:
-        controller: The controller.
-        verdict: HOLDS, VIOLATED or UNDECIDED. In a synthesis also EMPTY.
-        seconds: The time of the verification.
-        way: The way to fail that the trace shows, or the way to fail on which the solver timed out. None if the
-            controller holds.
-        trace: The counterexample if the verdict is VIOLATED, otherwise None. The trace has the beliefs that the
-            encoding of `way` includes. The function `replayer.complete` adds the other beliefs.
+    Its `way` is the way to fail that the trace shows, or on which the solver timed out. A counterexample has the
+    beliefs that the encoding of `way` includes; `replayer.complete` adds the others.
     """
 
     controller: Decides
@@ -112,7 +106,6 @@ class Verifier:
 
     @blamed()
     def verify(self, controller: Decides) -> Verdict:
-        """Return the verdict on a controller."""
         begin = monotonic()
         controllers.require_order(controller, self.query.jitter)
         undecided = None
@@ -131,14 +124,11 @@ class Verifier:
 
     @blamed()
     def refute_branch(self, controller: controllers.Controller) -> Verdict | None:
-        """Search for a counterexample in which the controller stays in one of its branches.
+        """Search for a counterexample in which the controller stays in one of its branches; None if none is found.
 
         Such a counterexample also breaks every controller that has the same branch, whatever its other branches are. A
         synthesis therefore asks for it first. The verifier remembers branches without such a counterexample. It stops
         these searches if they mostly fail.
-
-        Returns:
-            The Verdict with the counterexample; None if there is none, or the solver timed out.
         """
         begin = monotonic()
         # A counterexample for all rates ends a search, so it has to be asked for before those of branches.
@@ -159,28 +149,23 @@ class Verifier:
 
     @blamed()
     def prove(self) -> list[str]:
-        """Return the names of the ways to fail that are impossible, regardless of the rates that a controller chooses.
+        """Return the names of the ways to fail that are impossible, whatever rates a controller chooses.
 
-        Raises:
-            OutOfTime: If the time limit is over before the query is encoded. In this case, no controller could get a
-                verdict either.
+        An OutOfTime before the query is encoded says that no controller could get a verdict either.
         """
         anyones = [part for part in self._parts if part.way.any_rates]
         ruled_out = [part.way.name for part in anyones if self._ask(part, None) == UNSAT]
-        return ruled_out if ruled_out and not self._without_execution() else []
+        return ruled_out if ruled_out and self._exists() else []
 
     def _unless_empty(self, controller: Decides) -> str:
         """Return HOLDS if executions of the controller satisfy each premise; UNDECIDED if the solver timed out.
 
-        In a synthesis, return EMPTY if no execution of the controller satisfies some premise.
-
-        Raises:
-            InputError: If no execution satisfies some premise: no execution of any sender in a synthesis, otherwise no
-                execution of the controller.
+        If no execution of the controller satisfies some premise, return EMPTY in a synthesis, and otherwise raise
+        InputError. A synthesis raises it, too, if no execution of any sender does.
         """
         ways: list[WayToFail | None] = [part.way for part in self._parts if part.way.premise]
         if not ways and not self.query.model.windows:
-            return UNDECIDED if self._without_execution() else HOLDS
+            return HOLDS if self._exists() else UNDECIDED
         for way in ways or [None]:
             answer = self._find_execution(controller, way)
             if answer == UNSAT and self._many:
@@ -192,17 +177,12 @@ class Verifier:
                 return UNDECIDED
         return HOLDS
 
-    def _without_execution(self) -> str | None:
-        """Return None if the network has an execution, otherwise EXECUTION."""
+    def _exists(self) -> bool:
         self._execution_exists = self._execution_exists or self._has_execution()
-        return None if self._execution_exists else EXECUTION
+        return self._execution_exists
 
     def _has_execution(self, way: WayToFail | None = None) -> bool:
-        """Return whether the solver found an execution of any rates in time.
-
-        Raises:
-            InputError: If no execution exists.
-        """
+        """Return whether the solver found an execution of any rates in time. If none exists, raise InputError."""
         name = way.name if way else EXECUTION
         if name not in self._satisfiable:
             answer = self._find_execution(None, way)
@@ -224,14 +204,7 @@ class Verifier:
         return Part(self.query, WayToFail(EXECUTION, lambda x: True), self._options, self.reads | bounds, self._state)
 
     def _find_execution(self, controller: Decides | None, way: WayToFail | None) -> str:
-        """Search for an execution that satisfies the premise of a way, and return the solver's answer.
-
-        The search begins in the encodings that already exist.
-
-        Args:
-            controller: The controller of the execution; None allows any rates.
-            way: The way to fail; None stands for no premise.
-        """
+        """Search the existing encodings for an execution that satisfies the premise of a way, if one is given."""
         answer = UNKNOWN
         try:
             with self._clock.question():
@@ -249,33 +222,23 @@ class Verifier:
         return self._whole.contradiction(what, controller, _premises(way, self._whole.x) if way else {})
 
     def _ask_first(self, part: "Part") -> None:
-        """Move a Part to the front, because the failure of one controller often also violates the next controller.
-
-        Parts that do not depend on the controller stay first.
-        """
+        """Move a Part to the front, as it often refutes the next controller, too. Parts of any rates stay first."""
         self._parts.remove(part)
         self._parts.append(part)
         self._parts.sort(key=lambda other: (not other.way.any_rates, other is not part))
 
     def part(self, name: str) -> "Part":
-        """Return the Part of the way to fail with this name. The Part has the solver and the last trace."""
         return next(part for part in self._parts if part.way.name == name)
 
     @blamed()
     def script(self, controller: Decides) -> str:
-        """Return the solver queries about a controller as SMT-LIB 2.
-
-        The controller holds if and only if every answer is unsat.
-        """
+        """Return the solver queries about a controller as SMT-LIB 2. It holds if and only if every answer is unsat."""
         controllers.require_order(controller, self.query.jitter)
         return "".join(part.script(controller) for part in self._parts)
 
     @blamed()
     def questions(self, controller: Decides) -> dict[str, list[Truth]]:
-        """Return the conditions of each way to fail, by name.
-
-        The controller holds if and only if no list of conditions has a solution.
-        """
+        """Return the conditions of each way to fail. The controller holds if and only if none has a solution."""
         return {part.way.name: part.question(None if part.way.any_rates else controller) for part in self._parts}
 
     def _answer(self, part: "Part", controller: Decides) -> str:
@@ -295,9 +258,9 @@ class Verifier:
 
 
 class Part:
-    """The solver's query for one way to fail.
+    """The solver's query for one way to fail. The network stays asserted, while controllers come and go.
 
-    The network stays asserted in the solver, while controllers come and go.
+    A controller None stands for any rates. Whatever encodes may raise OutOfTime.
     """
 
     def __init__(
@@ -320,12 +283,11 @@ class Part:
 
     @cached_property
     def x(self) -> Execution:
-        """The execution whose values are unknowns."""
         return self.query.execution(self.way.bounds, self._state)
 
     @property
     def checker(self) -> Checker:
-        """The solver, which is created at first use. May raise OutOfTime."""
+        """The solver, which is created at first use."""
         if self._checker is not None:
             return self._checker
         checker = Checker(self._options)
@@ -345,18 +307,7 @@ class Part:
     def execution(
         self, controller: Decides | None = None, premise: Callable[[NetworkView], Truth] | None = None
     ) -> str:
-        """Search for any trace, also one that does not fail. Afterwards, `self.trace` has the trace.
-
-        Args:
-            controller: The controller of the trace; None leaves the rates free.
-            premise: A condition that the trace must satisfy.
-
-        Returns:
-            The solver's answer.
-
-        Raises:
-            OutOfTime: If the time limit is over before the encoding is complete.
-        """
+        """Search for any trace that satisfies the premise, also one that does not fail. `self.trace` has it."""
         # While `_checker` is unset, a timeout below makes the next query build a new solver instead of using an
         # incomplete one.
         checker, self._checker = self.checker, None
@@ -371,10 +322,7 @@ class Part:
         return answer
 
     def replays(self, query: Query) -> None:
-        """Raise InputError if the numbers of the last trace violate laws.
-
-        The meaning of such a law must differ between numbers and unknowns.
-        """
+        """Raise InputError if the last trace violates laws, whose meaning must differ between numbers and unknowns."""
         if self.trace is None:
             raise ValueError("the part has no trace")
         faults = replay.check_trace(query, self.trace).faults
@@ -385,12 +333,7 @@ class Part:
         """Return an InputError that explains why no trace of the controller satisfies the given conditions.
 
         The message names conditions and laws that contradict each other. Each of them is necessary for the
-        contradiction, unless the time is over.
-
-        Args:
-            what: A noun phrase for the traces, in the singular.
-            controller: The controller. None stands for any rates.
-            given: The conditions, by their names in the message.
+        contradiction, unless the time is over. `what` is a noun phrase for the traces, in the singular.
         """
         laws, sender = list(self.laws()), choices(self.x, controller)
         indices = conflict([*(law.formula for law in laws), sender, *given.values()], Clock.of(self._options.timeout))
@@ -408,17 +351,9 @@ class Part:
         return InputError(f"{network} has no {what}{meets}, so that anything would hold; {conflicting}{expected}")
 
     def ask(self, controller: Decides | None, tests: tuple[tuple[Tree, bool], ...] = ()) -> str:
-        """Search for a trace that fails in this way. Afterwards, `self.trace` has the trace.
+        """Search for a trace that fails in this way; `self.trace` has it.
 
-        Args:
-            controller: The controller of the trace; None leaves the rates free.
-            tests: Tests of the controller, each with its outcome at every decision in the trace.
-
-        Returns:
-            The solver's answer.
-
-        Raises:
-            OutOfTime: If the time limit is over before the encoding is complete.
+        Each of the controller's `tests` has its outcome at every decision in the trace.
         """
         if self._many and controller is not None and not tests:
             return self._ask_keeping(controller)
@@ -459,33 +394,24 @@ class Part:
         self._sizes = [size, *(other for other in self._sizes if other != size)][:SIZES]
 
     def _check(self, controller: Decides | None) -> str:
-        """Return the solver's answer, and read its trace."""
         answer = self.checker.check()
         self.trace = self.read_trace(self.checker.value, controller) if answer == SAT else None
         return answer
 
     def question(self, controller: Decides | None) -> list[Truth]:
-        """Return the conditions of a trace in which this controller fails in this way.
-
-        With None, the rates are free.
-        """
+        """Return the conditions of a trace in which this controller fails in this way."""
         laws = [law.formula for law in self.laws()]
         return [*laws, *self._way(), *([choices(self.x, controller)] if controller else [])]
 
     def script(self, controller: Decides | None) -> str:
-        """Return the solver query about a controller as SMT-LIB 2."""
         name = controller.name if controller else "any controller"
         return script(self.question(controller), f"{self.query}\n{name}: {self.way.name}")
 
     def read_trace(self, value: Callable[[Any], Any], controller: Decides | None) -> Trace:
-        """Return the solver's trace, with the beliefs that this part encodes.
-
-        Args:
-            value: A function that returns the solver's value of an unknown.
-            controller: The controller. None stands for any rates.
-        """
+        """Return the solver's trace, with the beliefs that this part encodes."""
         x = self.x
-        unknown = x.beliefs.keys() - self._encoded()
+        model = self.query.model
+        unknown = x.beliefs.keys() - ({belief.name for belief in model.beliefs} & model.closure(self.reads))
         unknown |= x.remembered().keys() if controller is None else set()
         stated = {n: column for n, column in x.columns().items() if n.removesuffix(BEFORE_TIMEOUT) not in unknown}
         columns = {name: tuple(map(value, column)) for name, column in stated.items()}
@@ -498,17 +424,15 @@ class Part:
         return Trace(x.horizon, constants, columns, self.query.record(), source)
 
     def choices(self, controller: Decides | None) -> Truth:
-        """Return the condition that the senders obey the controller. May raise OutOfTime.
+        """Return the condition that the senders obey the controller.
 
-        The Part keeps the condition of the last controller, because several questions about one controller follow each
-        other.
+        Several questions about one controller follow each other, so the Part keeps the last condition.
         """
         if self._chosen is None or self._chosen[0] is not controller:
             self._chosen = controller, choices(self.x, controller, Clock.of(self._options.timeout))
         return self._chosen[1]
 
     def enter(self, controller: Decides | None) -> None:
-        """Assert in the current scope that the senders obey the controller."""
         if controller is not None:
             self.checker.add(self.choices(controller))
 
@@ -519,26 +443,16 @@ class Part:
 
     def _way(self) -> Iterator[Truth]:
         if self.way.bounds is Bounds.HOLD:
-            yield from _true_bounds(self.query.model, self.x, self.reads)
+            for bound in self.query.model.bounds():
+                if bound.name in self.reads:
+                    yield from (bound.holds(self.x, self.x.beliefs[bound.name][t]) for t in range(1, self.x.horizon))
         yield self.way.formula(self.x)
-
-    def _encoded(self) -> set[str]:
-        """Return the names of the encoded beliefs."""
-        model = self.query.model
-        return {belief.name for belief in model.beliefs} & model.closure(self.reads)
 
 
 def choices(x: Execution, controller: Decides | None, clock: Clock | None = None) -> Truth:
     """Return the condition that the senders obey the controller, which is the conjunction of all their laws.
 
-    Args:
-        x: The execution.
-        controller: The controller.
-        clock: The Clock that limits the time of the encoding. None means no limit.
-
-    Raises:
-        InputError: If the bounds of a law are not proved.
-        OutOfTime: If the clock's time is over.
+    Raise InputError if the bounds of a law are not proved, and OutOfTime if the clock's time is over.
     """
     for each in controllers.each_of(controller):
         for R in {flow.R for flow in x.flows}:
@@ -570,7 +484,25 @@ def _listed(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
 
-def _true_bounds(model: Model, x: Execution, reads: Collection[str]) -> Iterator[Truth]:
-    for bound in model.bounds():
-        if bound.name in reads:
-            yield from (bound.holds(x, x.beliefs[bound.name][t]) for t in range(1, x.horizon))
+class Executions:
+    """The executions of a controller that fail as a Part describes, encoded once for many queries.
+
+    This object takes over the Part, so the Part must not be used for anything else.
+    """
+
+    def __init__(self, part: Part, controller: Decides | None) -> None:
+        self.part, self._controller = part, controller
+
+    @cached_property
+    def checker(self) -> Checker:
+        """The solver, with the conditions of the network and the controller."""
+        checker = self.part.checker
+        checker.add(self.part.choices(self._controller))
+        return checker
+
+    def find(self, *conditions: Truth) -> tuple[str, Trace | None]:
+        """Search for an execution that satisfies the conditions. Return the solver's answer, and any trace."""
+        checker = self.checker
+        with checker.supposing(every(conditions)):
+            answer = checker.check()
+            return answer, self.part.read_trace(checker.value, self._controller) if answer == SAT else None

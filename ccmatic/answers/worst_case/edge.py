@@ -9,7 +9,6 @@ from typing import Any
 
 from ccmatic import controllers
 from ccmatic.answers.verification import Executions, Outcome, Part, Report, for_people, replay
-from ccmatic.answers.worst_case.reached import begun_later
 from ccmatic.base import (
     Clock,
     InputError,
@@ -24,7 +23,8 @@ from ccmatic.base import (
     shown,
     suggest,
 )
-from ccmatic.contracts import Exclusion, load_definition
+from ccmatic.contracts import Exclusion, WayToFail, load_definition
+from ccmatic.logic import every, no, some
 from ccmatic.logic.solving import SAT, UNKNOWN, UNSAT, SolverOptions
 from ccmatic.networks.traces import Trace
 from ccmatic.questions.query import Decides, Query, advice, left_out
@@ -168,23 +168,9 @@ def search(
     listener=lambda x: None,
     options=SolverOptions(),
 ) -> WorstCase:
-    """Return the WorstCase of a quantity; see `ccmatic.api.worst`.
+    """Return the WorstCase of a quantity; `worst` explains the arguments.
 
-    Args:
-        controller: The controller, or one for each flow.
-        network: The Network.
-        of: A quantity's name, a condition, or a Quantity.
-        start: The name of a start.
-        given: Further conditions. Only executions that satisfy all conditions count.
-        period: If given, only executions that repeat after this many steps count.
-        at: If given, the only x to decide.
-        low: The lower end of the search.
-        high: The upper end of the search.
-        resolution: The largest distance between the proved bound and the value that a trace reaches.
-        also: Further x to decide.
-        first: The x to decide first.
-        listener: A function that is called with each x before the solver decides the x.
-        options: SolverOptions; the timeout is for each x.
+    `of` may also be a Quantity. `also` are further x to decide, and `first` is the x to decide first.
     """
     begin = monotonic()
     name = definitions.chosen("properties", "WORSE")
@@ -223,7 +209,6 @@ def search(
 
 
 def _range(quantity, network, low, high, resolution):
-    """Return the candidate values of x in increasing order. Raise InputError if the range is invalid."""
     most = (network.steps - 1) // 2 if quantity.high is None else quantity.high
     first, last, step = (
         exact(default if value is None else value)
@@ -268,10 +253,8 @@ class _Edge:
 
     After a long time, a controller may be in a state that it does not declare. For executions that repeat for ever, the
     answer "no execution reaches x" is therefore valid only if it covers every state that the controller may reach.
-
-    Attributes:
-        elsewhere: Whether an execution reaches some x, but only from an undeclared state.
-        late: Whether some x timed out before a solver received the question.
+    `elsewhere` says whether an execution reaches some x, but only from an undeclared state, and `late` whether some x
+    timed out before a solver received the question.
     """
 
     def __init__(self, query, controller, xs, listener, options):
@@ -286,7 +269,6 @@ class _Edge:
         self._is_monotone = self.late = False
 
     def _of(self, controller, query):
-        """Return the Executions of a controller that satisfy the given conditions."""
         (way,) = query.property.ways_to_fail(query.model, query.buffer)
         existence = replace(way, name="an execution", formula=way.premise or (lambda x: True))
         reads = query.units().keys() & {*controller.parameters}
@@ -296,10 +278,7 @@ class _Edge:
         """Search for the edge. Return (none, some, verdict), which are fields of a WorstCase.
 
         If an execution reaches the mildest value of x, then executions exist. Otherwise the search must check whether
-        any execution exists. For executions that repeat, this check takes longer than all other checks.
-
-        Raises:
-            NoExecution: If no execution satisfies the conditions.
+        any exists, and raise NoExecution. For executions that repeat, this check takes longer than all others.
         """
         # From here on, the x are ordered from the worst to the mildest.
         if self._falls(grows):
@@ -318,22 +297,14 @@ class _Edge:
         return none, some, FOUND if decided else UNDECIDED
 
     def shown(self, x):
-        """Return the trace that reaches x, in readable form, and the Report of its replay.
-
-        This call ends the search.
-        """
+        """Return the trace that reaches x, in readable form, and the Report of its replay. This ends the search."""
         part, trace = self._executions.part, self._trace(x)
-        part.query, part.way = self._at(x)
+        part.query = replace(self._query, property=replace(self._query.property, x=x))
+        (part.way,) = part.query.property.ways_to_fail(part.query.model, part.query.buffer)
         part.checker.add(part.way.formula(part.x))
         part.trace = replace(trace, query=part.query.record())
         with self._clock.question():
             return for_people(part, self._controller)
-
-    def _at(self, x):
-        """Return the query about x, and its way to fail."""
-        query = replace(self._query, property=replace(self._query.property, x=x))
-        (way,) = query.property.ways_to_fail(query.model, query.buffer)
-        return query, way
 
     def _reaches(self, execution, x):
         """Return the condition that an execution of this search reaches x. All these executions satisfy the premise."""
@@ -342,18 +313,17 @@ class _Edge:
         return way.formula(execution)
 
     def _falls(self, grows):
-        """Return whether executions reach the lower values of x.
-
-        If it is unknown which values are worse, the ends of the range decide.
-        """
+        """Return whether executions reach the lower values of x. If that is unknown, the ends of the range decide."""
         if grows is not None:
             return grows
         return self._answer(self._xs[0]) == SAT or self._answer(self._xs[-1]) == UNSAT
 
     def _answer(self, x):
         """Return SAT if an execution reaches x, UNSAT if no execution does, or UNKNOWN."""
-        if x not in self._answers and self._is_refuted(x):
-            self._answers[x] = UNSAT
+        if x not in self._answers and self._is_monotone:
+            milder = self._xs[self._xs.index(x) + 1 :]
+            if any(self._answers.get(other) == UNSAT for other in milder):
+                self._answers[x] = UNSAT
         if x not in self._answers:
             self._listener(x)
             self._answers[x] = SAT if self._trace(x) else self._ask(x)
@@ -361,25 +331,15 @@ class _Edge:
                 self._answers[x] = self._ask_later(x)
         return self._answers[x]
 
-    def _is_refuted(self, x):
-        """Return whether x is already excluded, because no execution reaches some milder value."""
-        less_bad = self._xs[self._xs.index(x) + 1 :]
-        return self._is_monotone and any(self._answers.get(other) == UNSAT for other in less_bad)
-
     def _trace(self, x):
-        """Return a trace of this search that reaches x, or None."""
         return next((trace for trace, observed in reversed(self._traces) if self._reaches(observed, x) is True), None)
-
-    def _observed(self, trace):
-        beliefs = trace.columns.keys() & self._query.units().keys()
-        return self._query.observed(trace, beliefs, self._controller.state)
 
     def _ask(self, x=None):
         """Check whether an execution exists, and store its trace. If x is given, the execution must reach x."""
         answer, part = UNKNOWN, self._executions.part
         with suppress(OutOfTime), self._clock.question():
             answer, trace = self._executions.find(*([] if x is None else [self._reaches(part.x, x)]))
-            self._traces += [(trace, self._observed(trace))] if trace else []
+            self._traces += [(trace, self._query.numbers(trace, self._controller))] if trace else []
         self.late = self.late or self._clock.late
         if x is None and answer == UNSAT:
             error = NoExecution(self._empty())
@@ -388,10 +348,7 @@ class _Edge:
         return answer
 
     def _ask_later(self, x):
-        """Return UNSAT if no execution reaches x, even if it begins in any state that the controller may reach.
-
-        Otherwise return UNKNOWN.
-        """
+        """Return UNSAT if no execution reaches x, even from any state that the controller may reach, else UNKNOWN."""
         answer = UNKNOWN
         with suppress(OutOfTime), self._clock.question():
             answer, _ = self._later.find(self._reaches(self._later.part.x, x))
@@ -400,7 +357,6 @@ class _Edge:
         return UNSAT if answer == UNSAT else UNKNOWN
 
     def _empty(self):
-        """Return the error that no execution satisfies the conditions."""
         network, condition = self._query.network, self._query.property
         of = [f"repeats itself every {counted(condition.repeats, 'step')}"] if condition.repeats else []
         of += [f"has {condition.given}"] if condition.given else []
@@ -410,3 +366,58 @@ class _Edge:
         excluded = "; ".join(map(str, left_out(self._query, self._controller)))
         what += f" (left out: {excluded})" if excluded else ""
         return f"{where} has no {what}, so there is no worst value; expected another period, or weaker conditions"
+
+
+def begun_later(query, controller, options):
+    """Return the controller with all states that it may ever reach as initial states, and possibly further states.
+
+    A declaration limits the controller's state. It holds at each step if no step leads from a declared state to an
+    undeclared one. Declarations that do not hold, or whose check timed out, are dropped one after another until all
+    others hold. If each one holds at each step, return None.
+    """
+    declared = [each for each in controller.state if each.is_restricted]
+    kept = _lasting(query, controller, declared, options) if declared else []
+    dropped = {each.name for each in declared} - {each.name for each in kept}
+    return controllers.begun_anywhere(controller, dropped) if dropped else None
+
+
+def _lasting(query, controller, declared, options):
+    """Return the largest set of declarations which no step breaks, if all of them hold at first.
+
+    The executions are encoded once, without any declaration. Each question then adds those that are left.
+    """
+    query = query.on(model=query.model.begun_anywhere())
+    query = replace(query, property=replace(query.property, repeats=0, given="", x=0))
+    free = controllers.begun_anywhere(controller, {each.name for each in declared})
+    try:
+        excluded = left_out(query, free, options=options)
+    except OutOfTime:
+        return []
+    if any(each.name == "before the trace" for each in excluded):
+        return []  # these executions do not show every behaviour of the controller
+    reads = query.units().keys() & {*controller.parameters}
+    executions = Executions(Part(query, WayToFail("an execution", lambda x: True), options, reads, free.state), free)
+    x, left = executions.part.x, declared
+    each = controllers.of_flows(controller, x.flows)
+    first = {flow.number: _first_decision(one, flow) for one, flow in zip(each, x.flows, strict=True)}
+    while left:
+        holds = [
+            (m, flow, t) for m in left for flow in x.flows if m.flow in (None, flow.number) for t in range(x.horizon)
+        ]
+        at_first = [m.first(flow, t) for m, flow, t in holds if t < first[flow.number]]
+        answer, trace = UNKNOWN, None
+        with suppress(OutOfTime):
+            # One step may break a declaration that the next step restores.
+            answer, trace = executions.find(every(at_first), some([no(m.first(flow, t)) for m, flow, t in holds]))
+        if answer != SAT:
+            return left if answer == UNSAT else []
+        seen = query.numbers(trace, controller)
+        broken = {m.name for m, flow, t in holds if not m.first(seen.flows[flow.number - 1], t)}
+        left = [each for each in left if each.name not in broken]
+    return left
+
+
+def _first_decision(controller, flow):
+    """Return the first step at which a flow's controller decides. Until then, its state is as at first."""
+    first = controller.first_decision(flow)
+    return flow.horizon if first is None else first

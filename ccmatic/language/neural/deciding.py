@@ -3,17 +3,19 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil, floor, inf
+from pathlib import Path
 from time import monotonic
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ccmatic.base import InputError, counted
-from ccmatic.language.neural.graph import ONE, ZERO, Form, Piecewise, combined
+from ccmatic.base import InputError, counted, located
+from ccmatic.language.neural.graph import ONE, ZERO, Form, Piecewise, combined, piecewise
+from ccmatic.language.neural.onnx_reader import read
 from ccmatic.language.neural.relaxation import Range, Relaxation
-from ccmatic.language.neural.vnnlib import Case, Violation
+from ccmatic.language.neural.vnnlib import Case, Violation, read_property
 from ccmatic.logic import Linear, Term, every, isolated, linear, real
 from ccmatic.logic.solving import SAT, UNKNOWN, Checker, SolverOptions
 
@@ -54,19 +56,29 @@ class _Found(Exception):
     """Raised with the inputs of a violation."""
 
 
-def decide(network: Piecewise, violation: Violation, seconds: float) -> Decision:
-    """Decide whether a network has no input with a violation.
+def decide(network: str | Path, property: str | Path, *, timeout: float | None = None) -> Decision:
+    """Decide a property of one decision of a network, exactly (docs/reference/learning.md).
 
     The network is a function of exact numbers. An evaluation in floats can differ by its rounding errors.
 
     Args:
-        network: The network.
-        violation: The violation.
-        seconds: The time limit.
+        network: An ONNX file of a network that is piecewise linear.
+        property: A VNN-LIB 1.0 file, which describes a violation.
+        timeout: The number of seconds for the search; None for no limit.
+
+    Returns:
+        The Decision. A violation contains inputs that show it.
 
     Raises:
-        InputError: If the violation does not fit the network, an input has no bounds, or highspy is not installed.
+        InputError: If a file contains no such network or property, the two do not fit each other, an input has no
+            bounds, or highspy is not installed.
     """
+    function, violation = piecewise(read(network)), read_property(property)
+    with located(str(property)):
+        return _decide(function, violation, inf if timeout is None else timeout)
+
+
+def _decide(network: Piecewise, violation: Violation, seconds: float) -> Decision:
     try:
         import highspy  # noqa: F401  a clear message before the search
     except ImportError:

@@ -15,12 +15,11 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from ccmatic.answers.estimation import beliefs, particles
 from ccmatic.base import InputError, definitions, shown
 from ccmatic.contracts import MANY, Links, SlotOutcome, load_fluid
 from ccmatic.controllers import Controller, shipped_beliefs, signal
 from ccmatic.deployment import policies
-from ccmatic.learning.envs import signals
+from ccmatic.learning.envs import beliefs, particles, signals
 from ccmatic.learning.envs.links import LinkOptions, Ranges
 from ccmatic.learning.envs.senders import sender_of_rates, window
 from ccmatic.learning.envs.signals import BackgroundState, EnvironmentState, RolloutPolicy

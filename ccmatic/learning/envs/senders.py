@@ -13,13 +13,12 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from ccmatic.answers.estimation import beliefs
 from ccmatic.base import CONDITION, InputError, definitions
 from ccmatic.contracts import Links
 from ccmatic.controllers import Controller, Stateful, load, signal
 from ccmatic.deployment import policies
 from ccmatic.language import Binary, Name, Past, Tree, Visit, Walker, as_sent, find_program, is_stateful, parts, rebuilt
-from ccmatic.learning.envs import signals
+from ccmatic.learning.envs import beliefs, signals
 from ccmatic.learning.envs.capacity import MBIT
 from ccmatic.learning.envs.links import LinkOptions
 from ccmatic.learning.envs.signals import Act, EnvironmentState, RolloutPolicy

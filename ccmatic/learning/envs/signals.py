@@ -10,12 +10,12 @@ from typing import Any, NamedTuple, TypeAlias
 import jax.numpy as jnp
 from jax import Array
 
-from ccmatic.answers.estimation.beliefs import Beliefs
-from ccmatic.answers.estimation.particles import Particles
 from ccmatic.contracts import Links
 from ccmatic.controllers import shipped_beliefs, signal
 from ccmatic.language import Tree
 from ccmatic.learning.envs import signals
+from ccmatic.learning.envs.beliefs import Beliefs
+from ccmatic.learning.envs.particles import Particles
 from ccmatic.worlds.arrays import Values
 
 #: The registers of a file, and groups of registers, as in a Signal.

@@ -20,13 +20,12 @@ from jax import Array
 from numpy.typing import NDArray
 
 from ccmatic import records
-from ccmatic.answers.estimation import beliefs
-from ccmatic.answers.estimation.beliefs import Beliefs
 from ccmatic.answers.verification import Judge
 from ccmatic.base import writable_folder
 from ccmatic.controllers import Controller
 from ccmatic.learning.agents import policy_file
-from ccmatic.learning.envs import Environment
+from ccmatic.learning.envs import Environment, beliefs
+from ccmatic.learning.envs.beliefs import Beliefs
 from ccmatic.learning.provable import network
 from ccmatic.learning.provable.network import Weights
 from ccmatic.learning.provable.query import ProvableTraining, load

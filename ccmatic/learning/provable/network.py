@@ -14,8 +14,8 @@ import numpy as np
 from jax import Array
 from numpy.typing import NDArray
 
-from ccmatic.answers.estimation.beliefs import Beliefs
 from ccmatic.base import InputError, definitions, write_bytes
+from ccmatic.learning.envs.beliefs import Beliefs
 
 #: The weights (inputs, outputs) of each layer.
 Weights: TypeAlias = list[Array]

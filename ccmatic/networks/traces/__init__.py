@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ccmatic.base import late
-from ccmatic.networks.traces.trace import Trace
+from ccmatic.networks.traces.trace import Trace, read_trace
 
 if TYPE_CHECKING:
     from ccmatic.networks.traces.canvas import (
@@ -48,6 +48,7 @@ __all__ = [
     "apart",
     "draw_trace",
     "figure",
+    "read_trace",
     "require",
     "scales",
 ]

@@ -216,5 +216,10 @@ class Trace:
         return f", breaks {'; '.join(self.broken)}" if self.broken else ""
 
 
+def read_trace(trace: Trace | str | Path) -> Trace:
+    """Return a trace that is given as such or as its file."""
+    return trace if isinstance(trace, Trace) else Trace.load(trace)
+
+
 def _digest(data: object) -> str:
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()

@@ -100,7 +100,7 @@ class Decided:
 
 def asked(controller: Any, on: str, expect: str, start: str | None = None) -> Question:
     """Return the question about an expectation for all time, with the start of the executions."""
-    return questions.ask(controller, on, expect, start or START)
+    return questions.ask(controller, on, expect, start=start or START)
 
 
 def claim_of(question: Question) -> Claim:
@@ -228,7 +228,7 @@ def _searches(question: Question, claim: Claim) -> Iterator[tuple[int | None, Qu
         share = claim.amount - short / (R * rounds)
         if share > 0:
             text = f"utilisation >= {share} over every {rounds} rtt"
-            falls = questions.ask(question.controller, question.description.text, text, question.start)
+            falls = questions.ask(question.controller, question.description.text, text, start=question.start)
             yield None, falls.query.of_small_packets()
 
 
@@ -238,5 +238,7 @@ def _repeating(question: Question, claim: Claim, periods: Iterable[int]) -> Iter
         return
     text = question.text.partition(" within ")[0]
     for period in periods:
-        repeats = questions.ask(question.controller, question.description.text, text, question.start, period=period)
+        repeats = questions.ask(
+            question.controller, question.description.text, text, start=question.start, period=period
+        )
         yield period, repeats.query.of_small_packets()

@@ -1,8 +1,9 @@
-"""The exclusions of a question: the executions that its network, its property or its controller rules out."""
+"""What a verdict leaves open: the executions that its question leaves out, and advice on the next question."""
 
 import ast
 from collections.abc import Iterator
 from fractions import Fraction
+from math import lcm
 from typing import Any
 
 from ccmatic import controllers
@@ -20,16 +21,10 @@ _LARGE, _HUGE = Fraction(199, 1000), Fraction(10**6)
 def left_out(
     query: Query, controller: Decides | None = None, later: bool = False, options: SolverOptions = SolverOptions()
 ) -> tuple[Exclusion, ...]:
-    """List the exclusions that apply to a question, without duplicates.
+    """List the exclusions that apply to a question, without duplicates, by default for any candidate of its template.
 
-    Args:
-        query: The question.
-        controller: The controller in question. The default is any candidate of the query's template.
-        later: Whether the answer also covers traces that begin in any state that the controller can reach.
-        options: SolverOptions. By default, the time is not limited.
-
-    Raises:
-        OutOfTime: If the time limit of the options is over.
+    `later` says that the answer also covers traces that begin in any state that the controller can reach. Raise
+    OutOfTime if the time limit of the options is over; by default, there is none.
     """
     controller = controller or query.read_controller(query.read_by_candidates()[1])
     exclusions = [*query.model.exclusions(), *query.property.exclusions(query.model, controller.parameters)]
@@ -63,10 +58,7 @@ def _of_beliefs(query: Query, controller: controllers.Controller, flow: FlowView
 
 
 def beyond_window(model: Model, controller: controllers.Controller, flow: FlowView) -> Iterator[tuple[str, Any]]:
-    """Yield each belief whose large values the controller, but not the window, distinguishes.
-
-    Add the largest value in a window.
-    """
+    """Yield each belief whose large values the controller, but not the window, distinguishes, and the largest there."""
     values = {name: real(name) for name in controller.parameters} | {"R_m": Fraction(1), "D": Fraction(flow.D)}
     for belief in model.beliefs:
         if isinstance(belief, StateBelief) and belief.most and belief.name in controller.parameters:
@@ -109,7 +101,7 @@ def _of_sender(
         longer = f", if that is more than {counted(longest, 'step')}" if longest else ""
         reason = f"{controller.name} acts on the delay of bytes that it sent before the trace{longer}"
         yield Exclusion("before the trace", reason)
-    if sampled := [name for name, belief in _beliefs(controller).items() if _reads_time(belief)]:
+    if sampled := [each.name for each in controller.state if each.belief and _reads_time(each.belief)]:
         reason = f"{', '.join(sampled)} of {controller.name} moves by what was acknowledged before the trace"
         yield Exclusion("before the trace", reason)
 
@@ -129,11 +121,6 @@ def knows_more(controller: controllers.Stateful, flow: FlowView, options: Solver
 def _longest(controller: controllers.Stateful, flow: FlowView) -> int:
     """Return the longest delay, in steps, that a trace shows of bytes sent before it; 0 if it shows no such delay."""
     return max((each.unbounded(flow) or 0 for each in controller.observations.values()), default=0)
-
-
-def _beliefs(controller: controllers.Stateful) -> dict[str, Any]:
-    """Return the beliefs that a controller reads, by their names."""
-    return {memory.name: memory.belief for memory in controller.state if memory.belief}
 
 
 def _reads_time(belief: Any) -> bool:
@@ -168,3 +155,45 @@ def _of_packets(
             true = " and is true" if memory.belief else ""
             reason = f"MSS is so large that no value of {memory.name} {memory.says}{true}"
             yield Exclusion("packets", reason)
+
+
+#: The number of steps per R_m for a controller that compares delays with arbitrary fractions of R_m.
+_STEPS = 4
+
+
+def advice(query: Query, controller: Decides, undecided: bool, late: bool = False) -> tuple[str, ...]:
+    """Return sentences that suggest what to ask next. `late`: the question timed out before a solver had it."""
+    sentences = []
+    if undecided and late:
+        period = query.property.period
+        shorter = f"a shorter period than {period}" if period else f"a shorter horizon than {query.horizon}"
+        sentences.append(f"{shorter}, or a longer timeout: the encoding timed out, before a solver got the question")
+    for each in controllers.each_of(controller):
+        if isinstance(each, controllers.Stateful):
+            sentences += _finer(query, each)
+            sentences += _simpler(query, each) if undecided and not late else ()
+    return tuple(dict.fromkeys(sentences))
+
+
+def _finer(query: Query, controller: controllers.Stateful) -> Iterator[str]:
+    """Suggest a model with finer steps: each delay in the controller's comparisons is a whole number of them."""
+    parts = controller.delay_parts() or _STEPS
+    R = min(query.model.round_trip(number) for number in range(1, query.model.flows + 1))
+    if R % parts and (R < _STEPS or controller.delay_parts()) and "R" in query.model.parameters:
+        base, _, text = str(query.network.model_name).partition(":")
+        others = [each for each in text.split(",") if each and not each.startswith("R=")]
+        parts = lcm(parts, R)
+        model = f"{base}:{','.join([*others, f'R={parts}'])}"
+        step = "R_m" if R == 1 else f"R_m/{R}"
+        compares = f"{controller.name} compares delays with parts of R_m, and a step is {step}"
+        yield f"--model {model} with a horizon {parts // R} times as long: {compares} (docs/stateful.md)"
+
+
+def _simpler(query: Query, controller: controllers.Stateful) -> Iterator[str]:
+    """Suggest questions that a solver decides faster."""
+    if query.horizon > 3:
+        yield f"a shorter horizon than {query.horizon}: the time grows by a factor with each step"
+    yield "one size of packets, such as alpha == 1/20 * C * R, as a given condition"
+    yield "one number instead of an edge: `worst --at`"
+    if controller.has_laws():
+        yield f"narrower bounds of the law of {controller.name} for one R_m, as those of the controller cubic_20ms"

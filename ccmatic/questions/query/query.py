@@ -149,20 +149,14 @@ class Query:
     def execution(self, bounds: Bounds = Bounds.MOVE, state: Sequence[StateVariable] = ()) -> Execution:
         """Return an execution whose numbers are unknowns: the variables of one trace.
 
-        Args:
-            bounds: The assumption about the sender's bounds, as in a WayToFail. The bounds of a deployed controller may
-                be false at first, and may time out.
-            state: The state variables of the trace's controller.
+        `bounds` is the assumption about the sender's bounds, as in a WayToFail. The bounds of a deployed controller may
+        be false at first, and may time out.
         """
         about: dict[str, Any] = {"period": self.property.period, "history": self.network.history}
         return execution(self.model, self.horizon, self.buffer, self.jitter, self._bounds(bounds), state=state, **about)
 
     def observed(self, trace: TraceData, reads: Collection[str] = (), state: Sequence[StateVariable] = ()) -> Execution:
-        """Return an execution with the numbers of a trace, and with the beliefs named in `reads`.
-
-        Raises:
-            InputError: If the trace lacks one of these beliefs.
-        """
+        """Return an execution with the numbers of a trace, which must have the beliefs named in `reads`."""
         bounds = self._bounds(Bounds.MOVE)
         try:
             return observed(
@@ -179,6 +173,11 @@ class Query:
         except KeyError as error:
             raise InputError(f"the trace has no {error.args[0]}") from None
 
+    def numbers(self, trace: TraceData, controller: Decides | None) -> Execution:
+        """Return the execution of a trace's numbers, with all its beliefs, and with the state of its controller."""
+        state: Any = controller.state if controller else ()
+        return self.observed(trace, trace.columns.keys() & self.units().keys(), state)
+
     def _bounds(self, bounds: Bounds) -> Bounds:
         if self.property.deployed and bounds is not Bounds.MOVE:
             name = self.property.name
@@ -193,15 +192,9 @@ class Query:
 
     @isolated
     def encode(self, state: Sequence[StateVariable] = ()) -> None:
-        """Build all formulas once. This check finds mistakes in definitions that numbers do not reveal.
+        """Build all formulas once, to find mistakes in definitions that numbers do not reveal, and raise InputError.
 
         Examples are floats, and conditions that are used as Python booleans.
-
-        Args:
-            state: The state of a controller.
-
-        Raises:
-            InputError: If a definition contains such a mistake.
         """
         x = self.execution(state=state)
         formulas = [law.formula for law in (*self.laws(x), *self.model.belief_laws(x))]
@@ -215,10 +208,7 @@ class Query:
         return {each.name: each.unit for each in (*self.model.beliefs, *self.model.observations.values())}
 
     def controller(self, given: Any) -> Decides:
-        """Load a controller for this query's model, or one controller per flow.
-
-        `controllers.given` lists the forms of `given`.
-        """
+        """Load a controller for this query's model, or one per flow, in a form that `controllers.given` lists."""
         with self._naming_the_other_model():
             return self._fits(controllers.given(given, self.units(), self.model.observations))
 
@@ -238,7 +228,6 @@ class Query:
             raise InputError(f"{error.message}: --model {name}", error.file, error.line) from None
 
     def _fits(self, controller: Decides) -> Decides:
-        """Return the controller. Raise InputError if the number of controllers differs from the number of flows."""
         count, flows = len(controllers.each_of(controller)), self.model.flows
         if count not in (1, flows):
             path = f"{self.network.model_name} has {counted(flows, 'flow')}"
@@ -269,10 +258,7 @@ class Query:
         return record
 
     def identity(self) -> dict[str, Any]:
-        """Return the record, and a digest of the texts of the user's definitions that the record names.
-
-        As long as the identity stays the same, a saved search may resume.
-        """
+        """Return the record, with a digest of the user's definitions. While it stays the same, a search may resume."""
         record = self.record()
         texts = own_definitions(record)
         return {**record, "definitions_digest": _digest(texts)} if texts else record
@@ -286,7 +272,6 @@ class Query:
             raise InputError("a model or property of yours has changed since; search again, with another output")
 
     def search_space(self) -> Template[Any]:
-        """Return the template. Raise InputError if the query has no template."""
         if self.template is None:
             raise InputError(f"the query {self.name} has no template to search; expected a section [template]")
         return self.template
@@ -300,11 +285,7 @@ class Query:
         return sorted(template.names & self.units().keys()), template.candidate([0] * len(template.holes()))
 
     def search(self) -> dict[str, Any]:
-        """Describe a synthesis run as text: the query's identity, the template's name, and a digest of the template.
-
-        Raises:
-            InputError: If the query has no template.
-        """
+        """Describe a synthesis run: the query's identity, the template's name, and a digest of the template."""
         digest = _digest(self.search_space().described())
         return {**self.identity(), "template": self.names["template"], "template_digest": digest}
 

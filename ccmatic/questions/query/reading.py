@@ -1,15 +1,19 @@
-"""Read queries: from names and numbers in the notation of users, from records, and from TOML files."""
+"""Read queries, from names and numbers in the notation of users, records and TOML files, and their controllers."""
 
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ccmatic import records
-from ccmatic.base import InputError, absolute, blamed, definitions, line_of, load_toml, located_in, suggest
+from ccmatic import controllers, records
+from ccmatic.base import InputError, absolute, blamed, definitions, line_of, load_toml, located_in, shown, suggest
 from ccmatic.contracts import load_definition
+from ccmatic.controllers import Given
 from ccmatic.questions.query.network import Network
-from ccmatic.questions.query.query import Query
+from ccmatic.questions.query.query import Decides, Query
 from ccmatic.records import ABSENT, QueryRecord
+
+#: The forms in which callers may pass a query: a Query, a name in examples/queries, or the path of a file.
+Asked = Query | Path | str
 
 #: The sections of a query file and the keys of each section. None stands for any key, such as parameters and records.
 SECTIONS: dict[str, tuple[str, ...] | None] = {
@@ -25,12 +29,7 @@ SECTIONS: dict[str, tuple[str, ...] | None] = {
 def from_record(record: object, allow_code: bool = False) -> Query:
     """Return the query that a record describes: the sections `network` and `property`, flattened as in `Query.record`.
 
-    Args:
-        record: The record. A record is untrusted data, so it may name shipped definitions only.
-        allow_code: Whether the record may also name the user's files, whose code then runs.
-
-    Raises:
-        InputError: If the record describes no query.
+    A record is untrusted data, so it may name shipped definitions only, unless the user allows the code of others.
     """
     query_record = records.convert(record, QueryRecord, what="the record of the query")
     thresholds = dict(query_record.property)
@@ -65,21 +64,8 @@ def make(
 ) -> Query:
     """Make a query from names and numbers in the notation of users.
 
-    Args:
-        model: The name or path of a network model.
-        buffer: The buffer as text, in the form that `contracts.Buffer.parse` reads.
-        horizon: T, the number of points of a trace.
-        jitter: D in steps; None stands for the model's default.
-        delay: The laws of delay, as in Network.
-        property: The name or path of a property; None stands for the default.
-        thresholds: The thresholds of the property, by name.
-        template: The name or path of a template, for synthesis.
-        allow_code: Whether names may be paths of the user's own files, whose code is run.
-        history: The number of steps before the start, as in Network.
-        **about: The other fields of a Query.
-
-    Raises:
-        InputError: If a value is invalid.
+    Arguments are as in Network and Query, and None stands for a default. `about` are the other fields of a Query. If
+    `allow_code`, names may be paths of the user's own files, whose code is run.
     """
     loaded = load_definition("models", "MODEL", model, allow_code)
     network = Network(loaded, buffer, horizon, jitter, delay, absolute(model), history)
@@ -123,8 +109,36 @@ def load(name: str | Path) -> Query:
         )
 
 
+def read_query(query: Asked) -> Query:
+    """Return the Query that a Query, a name or a path stands for. Raise InputError if no query is found."""
+    if isinstance(query, str | Path):
+        return load(query)
+    if not isinstance(query, Query):
+        raise InputError(f"{shown(query)} is no query; expected a Query, the name of one, or the path of its file")
+    return query
+
+
+def load_controller(controller: Given, query: Asked | None = None) -> Decides:
+    """Load a controller from a Python function, a file, a name, or source text.
+
+    Args:
+        controller: The controller in one of these forms.
+        query: The query whose beliefs the controller may read. By default, the beliefs of every model that ccmatic
+            ships.
+
+    Returns:
+        The controller. Its `rate` runs it, and its `pretty` formats it.
+
+    Raises:
+        InputError: If the text or function is no controller. The error names the file and the line, if known.
+
+    Examples:
+        >>> cm.load_controller("cc_qdel")
+    """
+    return controllers.given(controller) if query is None else read_query(query).controller(controller)
+
+
 def _property_of(sections: Mapping[str, Any], file: Path) -> tuple[Any, dict[str, Any]]:
-    """Return the name of the property, and the thresholds of the property."""
     if "guarantee" in sections:
         if "property" in sections:
             raise InputError("found [property] and [guarantee]; expected one of them")

@@ -1,8 +1,8 @@
-"""Numbers and reasons as words."""
+"""Numbers and reasons as words, and the step at which an execution decides whether a reason holds."""
 
 from decimal import Context
 
-from ccmatic.contracts import AtMost, Compared, Stated
+from ccmatic.contracts import AllOf, AnyOf, AtMost, Compared, Fails, Implied, Stated
 
 #: The words that express a true comparison, and those that express a false one.
 _TRUE = {"<": "less than", "<=": "at most", ">": "more than", ">=": "at least"}
@@ -25,7 +25,6 @@ def number(value):
 
 
 def quantity(value, unit):
-    """Return a number with its unit as text. `unit` is a key of UNITS."""
     return f"{number(value)} {UNITS.get(unit, unit)}".rstrip()
 
 
@@ -52,3 +51,29 @@ def leaf_text(leaf, end):
             about = "" if reason.value is None else f": it is {number(reason.value)}"
             return f"{'' if leaf.truth else 'false: '}{reason.what}{about}"
     raise TypeError(f"no leaf: {reason!r}")
+
+
+def decided(reason, truth, end):
+    """Return the step from which on it is certain whether a reason holds, in an execution of numbers.
+
+    The last step, `end`, decides every reason that names no step.
+    """
+    match reason:
+        case Compared(step=int(step)):
+            return step
+        case AtMost():
+            held = sorted(decided(part, True, end) for part in reason.held)
+            return end if truth else held[int(reason.most)]
+        case Fails():
+            return decided(reason.part, not truth, end)
+        case AllOf() | AnyOf():
+            return _joined(reason.parts, isinstance(reason, AllOf), truth, end)
+        case Implied():
+            return _joined((Fails(reason.premise), reason.conclusion), False, truth, end)
+    return end
+
+
+def _joined(parts, every, truth, end):
+    """Return the step that decides a conjunction (`every`) or a disjunction: one part does, or all parts together."""
+    steps = [decided(part, truth, end) for part in parts if part.condition is truth]
+    return (max if every is truth else min)(steps, default=end)

@@ -6,16 +6,19 @@ are those of the model whose links the environment emulates.
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
-from ccmatic.answers.estimation.knowledge import SenderKnowledge
 from ccmatic.base import RATE, definitions
 from ccmatic.contracts import START, TIMEOUT, Belief, Links, Program, RunningMax, StateBelief, is_bound, load_definition
 from ccmatic.worlds.window_arrays import MOST, Needs, Window, WindowValues, needs
+
+if TYPE_CHECKING:
+    from ccmatic.learning.envs.signals import Knowledge
+
 
 #: The number of steps in a window, plus one for the step before the window. This is also the default of exported
 #: controllers.
@@ -74,19 +77,17 @@ class Beliefs(NamedTuple):
 
     @property
     def horizon(self) -> int:
-        """The number of steps in a window, plus one for the step before the window."""
+        """The number of steps in a window, plus one for the step before it."""
         return len(next(iter(self.columns.values())))
 
     def named(self) -> dict[str, Array]:
-        """Return the beliefs by name."""
         return {belief.name: self.latest[belief.name] for belief in _beliefs()[0]}
 
     def starting(self, **values: Array) -> "Beliefs":
-        """Return the Beliefs with some values replaced, by name."""
         first = {name: values.get(name, value) for name, value in self.first.items()}
         return self._replace(latest=self.latest | values, first=first)
 
-    def learned(self, knowledge: SenderKnowledge) -> "Beliefs":
+    def learned(self, knowledge: "Knowledge") -> "Beliefs":
         """Return the Beliefs after the latest interval of a signals.Knowledge."""
         now, before = knowledge.now, knowledge.before
         last = jnp.floor(now.rtt_end / now.seconds + HAIR)
@@ -94,14 +95,10 @@ class Beliefs(NamedTuple):
         return self.after(now.sent, now.acked, now.lost, last, first)
 
     def after(self, sent: Array, acked: Array, lost: Array, last: Array, first: Array) -> "Beliefs":
-        """Return the Beliefs after an interval.
+        """Return the Beliefs after an interval with these bytes.
 
-        Args:
-            sent: The number of bytes sent in the interval.
-            acked: The number of bytes acknowledged in the interval.
-            lost: The number of bytes detected as lost in the interval.
-            last: The delay in whole steps of the last acknowledged byte, if there is one.
-            first: The delay in whole steps of the first acknowledged byte, if there is one.
+        `last` and `first` are the delays of the last and of the first acknowledged byte in whole steps, if there is
+        one.
         """
         served = acked > 0
         delays = {
@@ -121,7 +118,6 @@ class Beliefs(NamedTuple):
         return after
 
     def _begin_first(self, counts: Columns, delays: Columns) -> "Beliefs":
-        """Begin the first window, with the given beliefs."""
         flight = self.latest["sent"] + counts["sent"] - counts["acked"] - counts["lost"]
         zero = jnp.zeros_like(flight)
         state = self._replace(latest=self.latest | delays | {"sent": flight, "acked": zero, "lost": zero})
@@ -133,7 +129,7 @@ class Beliefs(NamedTuple):
         return self._replace(latest={name: window.now[name] for name in self.latest})._window()
 
     def _window(self) -> "Beliefs":
-        """Begin a new window with the current knowledge. Byte counts start at 0 in the new window."""
+        """Begin a new window, whose byte counts start at 0."""
         latest = self.latest
         zero = jnp.zeros_like(latest["sent"])
         counts = {"sent": latest["sent"] - latest["acked"] - latest["lost"], "acked": zero, "lost": zero}
@@ -155,10 +151,7 @@ class Beliefs(NamedTuple):
         return Window(time, values, before, self.first, columns, dict(zip(_beliefs()[1], self.runs, strict=True)))
 
     def _column(self, name: str, time: Array, now: Mapping[str, Any]) -> Array:
-        """Return a column.
-
-        If it is an observation, it includes the value of this step. Beliefs of this step are computed later.
-        """
+        """Return a column. An observation has the value of this step, but beliefs of this step are computed later."""
         return self.columns[name].at[time].set(now[name]) if name in _COUNTS else self.columns[name]
 
     def _move(self, counts: Columns, delays: Columns) -> "tuple[Beliefs, Beliefs]":
@@ -211,10 +204,7 @@ def _timed_out(belief: Belief, window: Window, values: WindowValues) -> Array:
 def begin(D: Array, packet: Array | int, horizon: int = HORIZON) -> Beliefs:
     """Return the first Beliefs of senders that know only that the link serves at least one packet per step.
 
-    Args:
-        D: The longest time from service to acknowledgement, in steps, an array (f, n); see Beliefs.
-        packet: The number of bytes in a packet.
-        horizon: The number of steps in a window, plus one for the step before the window.
+    `D`, as in Beliefs, is an array (f, n), and `horizon` the steps of a window, plus one for the step before it.
     """
     none, column = jnp.zeros(D.shape, jnp.float32), jnp.zeros((horizon, *D.shape), jnp.float32)
     beliefs, programs = _beliefs()
@@ -233,11 +223,5 @@ def begin(D: Array, packet: Array | int, horizon: int = HORIZON) -> Beliefs:
 
 
 def of_links(links: Links, slots: int, horizon: int = HORIZON) -> Beliefs:
-    """Return the first Beliefs on Links.
-
-    Args:
-        links: The Links.
-        slots: The number of slots in an interval.
-        horizon: The number of steps in a window, plus one, as in `begin`.
-    """
+    """Return the first Beliefs on Links, whose intervals have this number of slots."""
     return begin(jnp.ceil((links.rtt + links.jitter) / slots - HAIR), links.packet.astype(jnp.float32), horizon)

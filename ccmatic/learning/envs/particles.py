@@ -5,14 +5,16 @@ keeps particles at evenly spaced indices instead of random indices. Its percenti
 interpolation.
 """
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
 from ccmatic.answers.estimation import particle_filter as one
-from ccmatic.answers.estimation.knowledge import SenderKnowledge
+
+if TYPE_CHECKING:
+    from ccmatic.learning.envs.signals import Knowledge
 
 #: The default number of particles. With the paper's 1000 particles, the filter takes longer than the rest of a
 #: training.
@@ -54,7 +56,7 @@ class Particles(NamedTuple):
     most_rtt: Array
     key: Array
 
-    def learned(self, knowledge: SenderKnowledge) -> "Particles":
+    def learned(self, knowledge: "Knowledge") -> "Particles":
         """Return the Particles after the latest interval of a signals.Knowledge."""
         now = knowledge.now
         measures = (knowledge.measure(name) for name in ("throughput", "loss_rate", "sending_rate_before"))
@@ -67,7 +69,7 @@ class Particles(NamedTuple):
         return Particles(state, measurement, most_rtt, key)
 
     def _filter(
-        self, key: Array, knowledge: SenderKnowledge, measurement: Measurement, most_rtt: Array
+        self, key: Array, knowledge: "Knowledge", measurement: Measurement, most_rtt: Array
     ) -> one.FilterState[Array]:
         count = self.state.own.shape[-1]
         luck = jax.random.uniform(key, (10, *self.state.own.shape))
@@ -93,8 +95,7 @@ class Particles(NamedTuple):
     def widths(self) -> tuple[Array, ...]:
         """Return the widths of the ranges from the 10th to the 90th percentile (Eqs. 9 and 10), each an array (f, n).
 
-        There are three widths: of the queueing delay in seconds, of the logarithm of the flow's own rate, and of the
-        logarithm of others' rate.
+        They are those of the queueing delay in seconds, and of the logarithms of the flow's own and the others' rate.
         """
         own, others = (jnp.log(jnp.maximum(rate, LEAST)) for rate in (self.state.own, self.state.others))
         return tuple(_width(values) for values in (self.state.delay, own, others))
@@ -107,23 +108,14 @@ def first(luck: Array) -> one.FilterState[Array]:
 
 
 def begin(key: Array, rtt: Array, count: int = COUNT) -> Particles:
-    """Return the Particles of flows that know nothing about their links except R_m.
-
-    Args:
-        key: The key of jax.random for all random choices.
-        rtt: R_m in seconds, an array (f, n).
-        count: The number of particles per flow.
-    """
+    """Return the Particles of flows that know nothing but their R_m in seconds, an array (f, n)."""
     drawn, key = jax.random.split(key)
     state, none = first(jax.random.uniform(drawn, (4, *rtt.shape, count))), jnp.zeros((*rtt.shape, 1))
     return Particles(state, Measurement(none, none, none, none), rtt[..., None], key)
 
 
 def _twice(state: one.FilterState[Array], full: Array, again: Array) -> one.FilterState[Array]:
-    """Return two copies of all particles.
-
-    The mask `full` applies to the first copy, and the mask `again` to the second.
-    """
+    """Return two copies of all particles, the first with the mask `full`, the second with `again`."""
     own, others, delay = (jnp.concatenate([column, column], axis=-1) for column in state[:3])
     return one.FilterState(own, others, delay, jnp.concatenate([full, again], axis=-1))
 
@@ -131,10 +123,7 @@ def _twice(state: one.FilterState[Array], full: Array, again: Array) -> one.Filt
 def _resample(
     now: one.FilterState[Array], stays: Array, left: Array, luck: Array, count: int
 ) -> one.FilterState[Array]:
-    """Return `count` particles: the remaining particles, then mutations of some.
-
-    If more than `count` remain, return a selection.
-    """
+    """Return `count` particles: the remaining ones, or a selection of them, and then mutations of some."""
     place = jnp.arange(count)
     drawn = jnp.floor(luck[0] * left)
     wanted = jnp.where(left > count, jnp.floor((place + luck[0]) * left / count), jnp.where(place < left, place, drawn))
