@@ -16,7 +16,8 @@ from fractions import Fraction
 from ccmatic import proving
 from ccmatic.answers.verification import replay
 from ccmatic.controllers import Stateful
-from ccmatic.proving import Prover, Trial
+from ccmatic.proving.prover import Prover
+from ccmatic.proving.simulation_test import Trial
 from ccmatic.synthesis.widening import Grid
 
 

@@ -38,7 +38,8 @@ from ccmatic.deployment import policies
 from ccmatic.learning import LinkOptions
 from ccmatic.learning.envs import signals
 from ccmatic.networks.trace_export import Schedule
-from ccmatic.proving import Trial, load_result
+from ccmatic.proving import load_result
+from ccmatic.proving.simulation_test import Trial
 
 PROOF = counterexamples.ROOT / "results" / "proofs" / "cc_qdel-cc_qdel_wide_T11.json"
 

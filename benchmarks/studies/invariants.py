@@ -22,7 +22,11 @@ from time import process_time
 from typing import Any
 
 from ccmatic.base import InputError
-from ccmatic.proving.invariants import Answer, Decided, asked, claim_of, decide, prove, refusing
+from ccmatic.proving import prove_by_invariant
+from ccmatic.proving.expectations import Decided, asked, claim_of
+from ccmatic.proving.invariants import Answer
+from ccmatic.proving.invariants.proof import prove
+from ccmatic.proving.invariants.saved import refusing
 
 INFINITE = "ccac, buffer infinite, jitter 1 rtt"
 FINITE = "ccac, buffer 1 bdp, jitter 1 rtt"
@@ -185,9 +189,9 @@ def tested(name: str, about: Row, expect: str, seconds: float) -> dict[str, Any]
 
 def _decided(name: str, about: Row, expect: str, seconds: float) -> Decided:
     """Return the verdict on a bound. With a condition on packets, an invariant alone can decide it."""
-    question = asked(name, about.on, expect)
     if not about.given:
-        return decide(question, seconds, jobs=1)
+        return prove_by_invariant(name, about.on, expect, seconds=seconds, jobs=1)
+    question = asked(name, about.on, expect)
     query, claim = question.query, claim_of(question)
     query = replace(query, property=replace(query.property, given=about.given))
     proved = prove(query, question.controller, claim, seconds, jobs=1)

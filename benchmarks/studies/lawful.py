@@ -41,8 +41,7 @@ from ccmatic.answers.verification import check_trace
 from ccmatic.learning import adversaries
 from ccmatic.networks.simulation import HIDING
 from ccmatic.networks.traces import Trace
-from ccmatic.proving import Trial
-from ccmatic.proving.simulation_test import STEPS
+from ccmatic.proving.simulation_test import STEPS, Trial
 from ccmatic.questions import query
 
 #: The number of steps in a cycle, the number of intervals in a step, and the number of steps in a cycle of rates.

@@ -41,19 +41,6 @@ if TYPE_CHECKING:
         rerun_witness,
         shrink_witness,
     )
-    from ccmatic.api.proofs import (
-        check,
-        draw_bounds,
-        find_bounds,
-        find_front,
-        guarantee,
-        prove,
-        prove_by_invariant,
-        prove_by_shapes,
-        prove_expected,
-        reproduce_tradeoff,
-    )
-    from ccmatic.api.searches import Synthesis, check_cover, check_widening, read_run, synthesise, widen
     from ccmatic.api.senders import (
         actions,
         attack,
@@ -90,13 +77,26 @@ if TYPE_CHECKING:
     from ccmatic.language.neural import Decision
     from ccmatic.logic.solving import SolverOptions
     from ccmatic.networks.traces import Trace
-    from ccmatic.proving import Attempt, Check, ProofOutcome
-    from ccmatic.proving.guarantees import Guarantee
+    from ccmatic.proving import (
+        Attempt,
+        Check,
+        ProofOutcome,
+        check,
+        draw_bounds,
+        find_bounds,
+        prove,
+        prove_by_invariant,
+        prove_by_shapes,
+        prove_expected,
+    )
+    from ccmatic.proving.fronts import find_front
+    from ccmatic.proving.guarantees import Guarantee, guarantee
     from ccmatic.questions import Question
     from ccmatic.questions.query import Network, Query
     from ccmatic.questions.query import load as load_query
-    from ccmatic.synthesis import CoverReport, Progress
-    from ccmatic.synthesis.widening import Widening, WideningReport
+    from ccmatic.synthesis import CoverReport, Progress, Synthesis, check_cover, read_run, synthesise
+    from ccmatic.synthesis.widening import Widening, WideningReport, check_widening, widen
+    from ccmatic.tradeoffs import reproduce_tradeoff
 
 __all__ = [
     "Attempt",

@@ -1,30 +1,10 @@
 """The types of arguments that every function of the API accepts as a controller or as a query."""
 
-from collections.abc import Callable
-from fractions import Fraction
-from pathlib import Path
-
 from ccmatic import controllers
-from ccmatic.base import InputError, shown
-from ccmatic.controllers import Controller, ControllerGroup, Stateful
-from ccmatic.questions import query as queries
-from ccmatic.questions.query import Decides, Query
-
-#: The forms in which callers may pass a controller; see `controllers.given`.
-Given = Controller | Stateful | ControllerGroup | Callable[..., Fraction] | Path | str
-
-
-#: The forms in which callers may pass a query: a Query, a name in examples/queries, or the path of a file.
-Asked = Query | Path | str
-
-
-def read_query(query: Asked) -> Query:
-    """Return the Query that a Query, a name or a path stands for. Raise InputError if no query is found."""
-    if isinstance(query, str | Path):
-        return queries.load(query)
-    if not isinstance(query, Query):
-        raise InputError(f"{shown(query)} is no query; expected a Query, the name of one, or the path of its file")
-    return query
+from ccmatic.controllers import Given as Given
+from ccmatic.questions.query import Asked as Asked
+from ccmatic.questions.query import Decides
+from ccmatic.questions.query import read_query as read_query
 
 
 def load_controller(controller: Given, query: Asked | None = None) -> Decides:

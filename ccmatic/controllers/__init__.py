@@ -3,7 +3,7 @@
 from ccmatic.controllers import signal
 from ccmatic.controllers.beliefs import shipped_beliefs
 from ccmatic.controllers.controller import Controller, OtherKind, load, parse
-from ccmatic.controllers.given import given, sends_by_window
+from ccmatic.controllers.given import Given, given, sends_by_window
 from ccmatic.controllers.memory import Memory
 from ccmatic.controllers.order import require_order
 from ccmatic.controllers.several import (
@@ -21,6 +21,7 @@ __all__ = [
     "Controller",
     "ControllerGroup",
     "ControllerText",
+    "Given",
     "Memory",
     "OtherKind",
     "Stateful",

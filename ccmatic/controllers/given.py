@@ -2,6 +2,8 @@
 
 import inspect
 import re
+from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from textwrap import dedent
 
@@ -10,6 +12,9 @@ from ccmatic.controllers.controller import Controller, load, parse
 from ccmatic.controllers.several import ControllerGroup, ControllerText
 from ccmatic.controllers.stateful import Stateful
 from ccmatic.language import find_program, is_stateful
+
+#: The forms in which callers may pass a controller; see `given`.
+Given = Controller | Stateful | ControllerGroup | Callable[..., Fraction] | Path | str
 
 
 def given(controller, beliefs=None, observations=None) -> Controller | Stateful | ControllerGroup:

@@ -4,17 +4,26 @@ The check compares the file with the proof's definition, and again decides every
 reports the entries that it does not check.
 """
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
+from ccmatic import records
 from ccmatic.answers.verification import HOLDS, UNDECIDED, VIOLATED
-from ccmatic.base import definitions, markup
+from ccmatic.base import definitions, located, parse_json, read_text
 from ccmatic.contracts import Constant, Lemma, Proof, Values
+from ccmatic.logic import isolated_steps
 from ccmatic.logic.solving import SolverOptions
 from ccmatic.proving.certificate_files import certificate_file
+from ccmatic.proving.enclosures.proof import SavedProof, proofs_of
+from ccmatic.proving.findings import Check, Finding
+from ccmatic.proving.invariants.eventually import Eventually
+from ccmatic.proving.invariants.first_steps import FirstSteps
+from ccmatic.proving.invariants.phases import Phases
+from ccmatic.proving.invariants.saved import Invariant
 from ccmatic.proving.lemma_prover import Answer
 from ccmatic.proving.prover import Prover
 from ccmatic.proving.questions import (
@@ -26,29 +35,10 @@ from ccmatic.proving.questions import (
     Question,
     decide,
 )
-from ccmatic.proving.result import Result, digest
-from ccmatic.questions.query import Query
-
-ACCEPTED, REJECTED, UNKNOWN = "accepted", "rejected", "unknown"
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One result of the check.
-
-    Attributes:
-        about: The subject of the check: a lemma, the edge of a constant, or another entry of the file.
-        fault: A description of the mistake, or None.
-        how: A description of the method of the check.
-        checked: False if the check trusts this entry. In this case, `how` describes the entry.
-        unknown: Whether the only fault is a timeout of a solver.
-    """
-
-    about: str
-    fault: str | None
-    how: str = ""
-    checked: bool = True
-    unknown: bool = False
+from ccmatic.proving.result import Result, digest, read_result
+from ccmatic.proving.rounds import check_rounds, read_rounds
+from ccmatic.questions.query import Query, left_out
+from ccmatic.records import EnclosedFile, FirstStepsFile, InvariantFile, ProofFile, RoundsFile
 
 
 @dataclass(frozen=True)
@@ -91,63 +81,89 @@ class VerdictStatement(Statement):
         return Finding(self.about, fault, f"{verdict}: {decision.how}" if paper else decision.how)
 
 
-class Check:
-    """A running check of a proof.
-
-    Iterate over a Check to get each Finding as soon as the check makes it. The property `verdict` completes the check.
-    An error ends the check. `result` is the data that is checked: the Result of a proof, an invariant, or several
-    proofs. `file` names the files of data other than a Result.
-    """
-
-    def __init__(self, result: Any, findings: Iterator[Finding], file: str | None = None):
-        self.result = result
-        self._file = result.file if file is None else file
-        self._remaining = findings
-        self._findings_so_far: list[Finding] = []
-
-    def __iter__(self) -> Iterator[Finding]:
-        yield from self._findings_so_far
-        for finding in self._remaining:
-            self._findings_so_far.append(finding)
-            yield finding
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """All findings. Reading this property completes the check."""
-        return tuple(self)
-
-    @property
-    def verdict(self) -> str:
-        """ACCEPTED, REJECTED, or UNKNOWN if the only faults are timeouts of solvers."""
-        faults = [finding for finding in self if finding.fault]
-        return ACCEPTED if not faults else UNKNOWN if all(finding.unknown for finding in faults) else REJECTED
-
-    def __repr__(self) -> str:
-        verdict = f"{self.verdict}" if self._findings_so_far else "not begun"
-        return f"<check of {self._file}: {verdict}>"
-
-    def _repr_html_(self) -> str:
-        rows = [(finding.about, finding.fault or finding.how, finding.checked) for finding in self]
-        return markup.paragraphs([f"{self._file}: {self.verdict}"]) + markup.table(("about", "found", "checked"), rows)
-
-
 def check(
-    result: Result,
-    isolate: Callable[[Generator[Finding, None, None]], Iterator[Finding]] = iter,
-    options: SolverOptions = SolverOptions(),
+    file: str | Path,
+    *following: str | Path,
+    allow_code: bool = False,
+    solver: SolverOptions = SolverOptions(),
 ) -> Check:
-    """Return the Check of a Result.
+    """Check every part of a saved proof again.
 
     Args:
-        result: The Result.
-        isolate: A function that receives the generator of the findings and returns the iterator to use. This function
-            may run the generator in another process, for example.
-        options: The SolverOptions. The timeout applies to each question to a solver.
+        file: A result file of `prove`, or an invariant or a proof about first steps that `prove` wrote, which
+            certificates alone decide. Or an ONNX file whose metadata name its proofs.
+        following: Proofs about first steps, if `file` is one as well. Each begins where the proof before it ends. The
+            last of them may be an invariant: then its claim holds for ever from some step on. The last Finding is about
+            the joined claim.
+        allow_code: Whether to run the file that the result names as its proof. Otherwise only shipped proofs are
+            accepted.
+        solver: SolverOptions.
+
+    Returns:
+        The Check. Iterate over the Check for its findings, or read `verdict`: `accepted`, `rejected` or `unknown`.
+
+    Raises:
+        InputError: If the file cannot be read or is no proof.
+        Disagreement: If two solvers disagree while the proof is checked.
+
+    Examples:
+        >>> cm.check("results/proofs/cc_qdel_T10.json").verdict
+        >>> cm.check("halves.json", "grows.json").findings[-1].about
     """
-    return Check(result, isolate(_findings(result, options)))
+    if following:
+        proofs: list[Any] = [FirstSteps.load(each, allow_code) for each in (file, *following[:-1])]
+        proofs.append(_last(following[-1], allow_code))
+        findings = _joined(proofs, _claims(proofs), solver)
+        return Check(proofs, findings, " ".join(map(str, (file, *following))))
+    if Path(file).suffix == ".onnx":
+        proofs = proofs_of(file, allow_code)
+        return Check(proofs, _of_certificates(*proofs), str(file))
+    data = parse_json(read_text(Path(file)), str(file))
+    kind = next((each for each in _KINDS if records.has_format(data, each)), ProofFile)
+    read, find = _KINDS[kind]
+    with located(str(file)):
+        proof = read(Path(file), data, allow_code)
+    return Check(proof, isolated_steps(find(proof, solver)), str(file))
 
 
-def _findings(result: Result, options: SolverOptions) -> Generator[Finding, None, None]:
+def _last(file: str | Path, allow_code: bool) -> FirstSteps | Invariant:
+    """Return the last of several proofs to join."""
+    data = parse_json(read_text(Path(file)), str(file))
+    return (Invariant if records.has_format(data, InvariantFile) else FirstSteps).read(file, data, allow_code)
+
+
+def _claims(proofs: Sequence[FirstSteps | Invariant]) -> list[Phases | Eventually]:
+    """Return the claims that join the first two proofs, the first three, and so on."""
+    joined: list[Any] = [proofs[0]]
+    for each in proofs[1:]:
+        last = joined[-1]
+        joined.append(Eventually.of(last, each) if isinstance(each, Invariant) else Phases.of(last, each))
+    return joined[1:]
+
+
+def _joined(
+    proofs: Sequence[FirstSteps | Invariant], claims: Sequence[Phases | Eventually], solver: SolverOptions
+) -> Iterator[Finding]:
+    """Yield the result of checking proofs that follow each other, and the claims that join them."""
+    yield from _of_certificates(*proofs)
+    for claim in claims:
+        about = f"{claim.controller.name} on {claim.executions}: {claim.claim}, in C·step"
+        yield Finding(about, claim.fault(solver), f"joined: {claim.how}")
+
+
+def _of_certificates(*proofs: Invariant | FirstSteps | SavedProof) -> Generator[Finding]:
+    """Yield the result of checking each of several proofs by certificates."""
+    for proof in proofs:
+        invariant = proof.invariant if isinstance(proof, SavedProof) else proof
+        how = "certificates" if invariant is proof else "certificates, and the envelope computed again"
+        about = f"{proof.controller.name} on {invariant.executions}: {invariant.claim}, in C·step"
+        yield named(proof.controller, invariant.query)
+        yield Finding(about, proof.fault(), f"{len(invariant.certificates)} {how}")
+        for each in left_out(invariant.query, invariant.controller):
+            yield Finding("left out", None, str(each), checked=False)
+
+
+def check_windows(result: Result, options: SolverOptions = SolverOptions()) -> Generator[Finding]:
     """Check a Result, and yield a Finding for each entry of the file.
 
     If a lemma has a certificate, the certificate decides the lemma. Otherwise, the solvers of `options` decide it.
@@ -273,3 +289,13 @@ def _fronts(result: Result, proof: Proof, values: Values) -> Iterator[Finding | 
                 about = f"{constant.name} where {before.name} is {other}"
                 how = f"decided again: {'even the loosest value fails' if best is None else best}"
                 yield Statement(about, how, BestValueQuestion(constant, best, {**values, before.name: other}))
+
+
+#: The kinds of saved proofs, by the record of the file: the function that reads one, and the one that checks it.
+_KINDS: dict[Any, tuple[Callable[..., Any], Callable[..., Generator[Finding]]]] = {
+    EnclosedFile: (SavedProof.read, lambda proof, solver: _of_certificates(proof)),
+    FirstStepsFile: (FirstSteps.read, lambda proof, solver: _of_certificates(proof)),
+    InvariantFile: (Invariant.read, lambda proof, solver: _of_certificates(proof)),
+    RoundsFile: (read_rounds, check_rounds),
+    ProofFile: (read_result, check_windows),
+}

@@ -8,11 +8,12 @@ import hashlib
 import json
 from contextlib import suppress
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 
 from ccmatic import __version__, controllers, records
-from ccmatic.base import InputError, definitions, located, parse_json, read_text, write_text
-from ccmatic.contracts import RoundProof, beyond, file_stem, load_definition
+from ccmatic.base import InputError, definitions, located, markup, parse_json, read_text, write_text
+from ccmatic.contracts import Exclusion, RoundProof, beyond, file_stem, load_definition
 from ccmatic.networks.traces import Trace
 from ccmatic.proving.lemma_prover import Answer, Optimum
 from ccmatic.questions.query import Decides
@@ -115,6 +116,53 @@ class Result:
         )
 
 
+@dataclass(frozen=True, repr=False)
+class ProofOutcome:
+    """The outcome of the search for a proof.
+
+    Attributes:
+        result: The Result with all constants and answers.
+        verdict: The verdict. The verdict is `holds` if every lemma holds and the lemmas add up to a proof. The verdict
+            is `violated` if a lemma does not hold, or if the lemmas do not add up. The verdict is `unknown` if the
+            solver timed out on a lemma, or if no bound is left.
+        faults: The reasons why the lemmas do not add up, in words.
+        claim: The guarantees for all time, in sentences; empty unless the verdict is `holds`.
+        left_out: The exclusions that apply to the whole proof.
+        why: If no bound is left, the reason why the lemmas prove nothing; otherwise None.
+    """
+
+    result: Result
+    verdict: str
+    faults: tuple[str, ...]
+    claim: tuple[str, ...]
+    left_out: tuple[Exclusion, ...]
+    why: str | None = None
+
+    @property
+    def constants(self) -> dict[str, Fraction]:
+        """The value of each constant, by name."""
+        return self.result.values
+
+    @property
+    def lemmas(self) -> dict[str, str]:
+        """The verdict on each lemma, by name. The dict includes lemmas for comparison only."""
+        return {name: answer.verdict for name, answer in self.result.answers.items()}
+
+    @property
+    def file(self) -> Path | None:
+        """The file of the proof, for `check`; None if it was not saved."""
+        return self.result.file
+
+    def __repr__(self):
+        values = ", ".join(f"{name} = {value}" for name, value in self.constants.items())
+        return f"<proof {self.result.proof} of {self.result.controller.name}: {self.verdict}; {values}>"
+
+    def _repr_html_(self):
+        lines = [f"{self.result.proof} of {self.result.controller.name}: {self.verdict}", *self.faults, *self.claim]
+        constants = markup.table(("constant", "value"), self.constants.items())
+        return markup.paragraphs(lines) + constants + markup.table(("lemma", "verdict"), self.lemmas.items())
+
+
 def begin_result(folder, prover, proof):
     """Return the Result of an earlier run in a folder, from which a prover can resume.
 
@@ -194,19 +242,15 @@ def load_result(file, allow_code=False, own=None):
     Raises:
         InputError: If the file is invalid, or if its proof is a path and paths are not allowed.
     """
-    file = Path(file)
     with located(str(file)):
-        data = parse_json(read_text(file), str(file))
-        records.require_format(data, ProofFile)
-        read = records.convert(data, ProofFile, what="not a proof of ccmatic")
-        result = _result(file, read, allow_code or read.proof == own)
-        strange = _difference(data, result.data(), "the file")
-        if strange:
-            raise InputError(f"not a proof in the form that ccmatic writes: {strange}")
-    return result
+        return read_result(Path(file), parse_json(read_text(Path(file)), str(file)), allow_code, own)
 
 
-def _result(file, read, allow_code):
+def read_result(file, data, allow_code, own=None):
+    """Return the Result that a file has as JSON data; see `load_result`."""
+    records.require_format(data, ProofFile)
+    read = records.convert(data, ProofFile, what="not a proof of ccmatic")
+    allow_code = allow_code or read.proof == own
     proof = load_definition("proofs", "PROOF", read.proof, allow_code)
     if isinstance(proof, RoundProof):
         raise InputError(f"its proof {read.proof} is about rounds; expected a proof about windows")
@@ -218,6 +262,9 @@ def _result(file, read, allow_code):
         result.constants[name] = Optimum(about.value, edge, tuple(about.front))
     for about in read.lemmas:
         result.answers[about.lemma] = _answer(result, about, about.lemma)
+    strange = _difference(data, result.data(), "the file")
+    if strange:
+        raise InputError(f"not a proof in the form that ccmatic writes: {strange}")
     return result
 
 

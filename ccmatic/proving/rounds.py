@@ -16,16 +16,15 @@ from pysmt.logics import QF_NRA
 
 from ccmatic import __version__, controllers, records
 from ccmatic.answers.verification import HOLDS, UNDECIDED, VIOLATED, Unsound
-from ccmatic.base import Clock, InputError, definitions, located, parse_json, read_text, writable_folder, write_text
+from ccmatic.base import Clock, InputError, definitions, writable_folder, write_text
 from ccmatic.contracts import Lemma, RecordingDict, RoundNumbers, RoundProof, Values, load_definition
 from ccmatic.logic import every, real
 from ccmatic.logic.solving import SAT, UNKNOWN, Checker, SolverOptions
 from ccmatic.proving.constants import search, verdicts
+from ccmatic.proving.findings import Finding
 from ccmatic.proving.lemma_prover import Answer, LemmaProver, Optimum
-from ccmatic.proving.proof_check import Check, Finding
-from ccmatic.proving.proof_search import ProofOutcome
 from ccmatic.proving.report import number
-from ccmatic.proving.result import digest
+from ccmatic.proving.result import ProofOutcome, digest
 from ccmatic.records import ABSENT, RoundAnswerRecord, RoundConstantRecord, RoundsFile
 
 
@@ -174,37 +173,18 @@ def _require(controller: Any, prover: RoundProver) -> None:
     raise InputError(f"the proof {Path(prover.name).stem} is about {about}; expected this controller")
 
 
-def check_rounds(result: RoundsResult, isolate: Any = iter, options: SolverOptions = SolverOptions()) -> Check:
-    """Return the Check of a RoundsResult. The arguments are those of `check`."""
-    return Check(result, isolate(_findings(result, options)))
+def read_rounds(file: Path, data: object, allow_code: bool) -> RoundsResult:
+    """Return the RoundsResult that a file has as JSON data."""
+    read = records.convert(data, RoundsFile, what="not a proof of ccmatic")
+    if not isinstance(load_definition("proofs", "PROOF", read.proof, allow_code), RoundProof):
+        raise InputError(f"its proof {read.proof} is not about rounds; expected a proof about rounds")
+    constants = {name: Optimum(c.value, c.edge and _answer(c.edge)) for name, c in read.constants.items()}
+    answers = {each.lemma: _answer(each) for each in read.lemmas}
+    return RoundsResult(file, read.proof, read.definition, constants, answers)
 
 
-def is_of_rounds(data: object) -> bool:
-    """Return whether data from JSON are the results of a proof about rounds."""
-    return records.has_format(data, RoundsFile)
-
-
-def load_rounds(file: str | Path, allow_code: bool = False) -> RoundsResult:
-    """Load a RoundsResult.
-
-    Args:
-        file: The path of the file.
-        allow_code: Whether the proof may be given by the path of a file, whose code is then run.
-
-    Raises:
-        InputError: If the file is invalid.
-    """
-    file = Path(file)
-    with located(str(file)):
-        read = records.convert(parse_json(read_text(file), str(file)), RoundsFile, what="not a proof of ccmatic")
-        if not isinstance(load_definition("proofs", "PROOF", read.proof, allow_code), RoundProof):
-            raise InputError(f"its proof {read.proof} is not about rounds; expected a proof about rounds")
-        constants = {name: Optimum(c.value, c.edge and _answer(c.edge)) for name, c in read.constants.items()}
-        answers = {each.lemma: _answer(each) for each in read.lemmas}
-        return RoundsResult(file, read.proof, read.definition, constants, answers)
-
-
-def _findings(result: RoundsResult, options: SolverOptions) -> Generator[Finding, None, None]:
+def check_rounds(result: RoundsResult, options: SolverOptions) -> Generator[Finding, None, None]:
+    """Decide every lemma of a RoundsResult again, and replay every edge."""
     prover = RoundProver(result.proof, options)
     same = result.definition in (digest(result.proof), *prover.proof.formerly)
     changed = "it has changed since: its digest differs from that in the file; prove it again"

@@ -3,17 +3,22 @@
 The loop finds a controller that ensures the property of a query, in each class of a template that has one.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from time import monotonic
 
-from ccmatic import controllers
 from ccmatic.answers.verification import EMPTY, HOLDS, VIOLATED
-from ccmatic.base import InputError, located
+from ccmatic.base import InputError, counted, located
 from ccmatic.base.workers import Team
+from ccmatic.controllers import Controller, Stateful
+from ccmatic.logic import isolated_steps
 from ccmatic.logic.solving import SolverOptions
+from ccmatic.questions.query import Asked, Query, read_query
 from ccmatic.synthesis import candidates, evidence
 from ccmatic.synthesis.generators import generator
-from ccmatic.synthesis.run_file import COUNTEREXAMPLE, PROVED, SKIPPED, SOLUTION, UNDECIDED, Event
+from ccmatic.synthesis.run_file import COUNTEREXAMPLE, PROVED, SKIPPED, SOLUTION, UNDECIDED, Event, Store
+from ccmatic.synthesis.solution_files import Folder, written
 
 #: The kind of event for each decided verdict.
 _KINDS = {HOLDS: SOLUTION, VIOLATED: COUNTEREXAMPLE, EMPTY: SKIPPED}
@@ -44,38 +49,108 @@ class Progress:
     undecided: int = 0
     skipped: int = 0
     seconds: float = 0.0
-    controller: controllers.Controller | controllers.Stateful | None = None
+    controller: Controller | Stateful | None = None
     anyone: bool = False
 
 
-def synthesise(query, jobs=1, cluster=None, store=None, options=SolverOptions()):
-    """Yield a Progress at the start and after each decided candidate.
+class Synthesis:
+    """A synthesis, which advances while the caller iterates over it.
 
-    When the iterator ends, each class of candidates (docs/reference/encoding.md, section 9, "Counting") is solved,
-    refuted, skipped or undecided.
+    Iteration yields a Progress at the beginning and after each decided candidate. The `controller` of a Progress is the
+    new solution, or None. `solutions` decides all remaining candidates.
+    """
+
+    def __init__(self, query: Query, steps: Iterator[Progress]) -> None:
+        self.query = query
+        self._left, self._made = steps, list[Progress]()
+
+    def __iter__(self) -> Iterator[Progress]:
+        yield from self._made
+        for now in self._left:
+            self._made.append(now)
+            yield now
+
+    @property
+    def solutions(self) -> list[Controller | Stateful]:
+        """Decide all remaining candidates, and return every solution, one controller per class."""
+        return [now.controller for now in self if now.controller]
+
+    @property
+    def now(self) -> Progress | None:
+        """The latest Progress; None before the search has begun."""
+        return self._made[-1] if self._made else None
+
+    def __repr__(self) -> str:
+        now = self.now
+        progress = (
+            f"{counted(now.solutions, 'solution')}, {counted(now.counterexamples, 'counterexample')}"
+            if now
+            else "not begun"
+        )
+        return f"<synthesis of {self.query.name}: {progress}>"
+
+
+def synthesise(
+    query: Asked,
+    template: str | None = None,
+    out: str | Path | None = None,
+    *,
+    run: str | Path | None = None,
+    jobs: int = 1,
+    cluster: str | None = None,
+    solver: SolverOptions = SolverOptions(),
+) -> Synthesis:
+    """Find a controller that ensures the query's property, in each class of a template that has one.
+
+    Controllers that differ only in the coefficients of constants belong to one class (docs/reference/encoding.md,
+    section 9, "Counting"). The other controllers of a solution's class may violate the property.
 
     Args:
-        query: The Query. The Query must have a template.
-        jobs: The number of local worker processes, as in `workers.Team`.
-        cluster: The cluster on whose machines workers run, as in `workers.Team`.
-        store: The Store of the run. The search resumes from the Store and extends it. With None, the search stores
-            nothing.
-        options: The SolverOptions. The timeout applies to each candidate.
+        query: The query.
+        template: A name in templates/ or the path of a file, which replaces the query's own template.
+        out: A folder for the solutions. When the synthesis is complete, the solutions replace the content of the
+            folder. By default, no file is written.
+        run: A file in which the search saves its counterexamples and decisions, and from which the same call resumes.
+        jobs: The number of processes that verify.
+        cluster: The address of a Dask cluster that verifies instead of processes.
+        solver: SolverOptions; the timeout is for each candidate.
+
+    Returns:
+        The Synthesis.
 
     Raises:
-        InputError: If the query has no template, or its network has no execution.
-        Disagreement: If two solvers disagree.
+        InputError: If the template does not fit the model, or the run belongs to another query. Iteration raises it if
+            the query has no template.
+        Disagreement: If two solvers disagree while the caller iterates over the Synthesis.
+
+    Examples:
+        >>> for now in cm.synthesise(query, template="two_branches"):
+        ...     print(now.left, now.controller)
     """
-    search = _Search(query, store, options)
-    yield from search.recall()
+    query = read_query(query).searching(template) if template else read_query(query)
+    store = Store(run, query) if run else None
+    steps = search(query, jobs, cluster, store, solver)
+    if out is not None:
+        steps = written(steps, Folder(out, query))
+    return Synthesis(query, isolated_steps(steps))
+
+
+def search(query, jobs=1, cluster=None, store=None, options=SolverOptions()):
+    """Yield a Progress at the start and after each decided candidate.
+
+    When the iterator ends, each class of candidates is solved, refuted, skipped or undecided. The search resumes from
+    the Store of a run and extends it.
+    """
+    run = _Search(query, store, options)
+    yield from run.recall()
     team = Team(jobs, cluster)
     try:
-        if search.generator.propose():
-            search.prove(team)
-        yield from search.run(team, ahead=2 * jobs if cluster else jobs)
+        if run.generator.propose():
+            run.prove(team)
+        yield from run.run(team, ahead=2 * jobs if cluster else jobs)
     finally:
         team.close()
-    if store and not search.now.undecided:
+    if store and not run.now.undecided:
         store.finish()
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 from math import lcm
+from pathlib import Path
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from ccmatic import records
 from ccmatic.answers.verification import EMPTY, HOLDS, UNDECIDED, VIOLATED, Verifier
 from ccmatic.base import InputError, located
 from ccmatic.contracts import Branch, Sketch, value_of
+from ccmatic.logic import isolated
 from ccmatic.logic.solving import SolverOptions
 from ccmatic.questions import query as queries
 from ccmatic.synthesis import cover_refutation as proof
@@ -44,7 +46,7 @@ WORD = 62
 
 
 @dataclass(frozen=True)
-class Report:
+class CoverReport:
     """The outcome of the check of a run.
 
     Attributes:
@@ -77,21 +79,35 @@ class Report:
         return not self.faults and self.uncovered is None
 
 
-def check_cover(path, allow_code=False, verify=False, options=SolverOptions()) -> Report:
-    """Return the Report on the run in a file.
+@isolated
+def check_cover(
+    run: str | Path,
+    *,
+    verify_solutions: bool = False,
+    allow_code: bool = False,
+    solver: SolverOptions = SolverOptions(),
+) -> CoverReport:
+    """Check that a run misses no class with a solution.
+
+    Each candidate must be broken by a counterexample, be skipped, or belong to the class of a solution. The check
+    needs no candidate generator. It needs a solver only for skipped candidates, which it decides again.
 
     Args:
-        path: The path of the run file.
-        allow_code: Whether the run may name files whose code is run, as in `query.from_record`.
-        verify: Whether to verify each solution. Otherwise the check trusts the solutions.
-        options: The SolverOptions for the skipped candidates and, with `verify`, for the solutions.
+        run: The run's file.
+        verify_solutions: Whether to verify each solution again with the solvers. Otherwise the solutions are trusted.
+        allow_code: As in `replay`.
+        solver: SolverOptions, for skipped candidates and `verify_solutions`.
+
+    Returns:
+        The CoverReport. The field `covered` states whether this is true of every candidate. The field `faults` lists
+        recorded events that do not prove their claim.
 
     Raises:
-        InputError: If the file contains no run, or if its template or a definition of the user has
-            changed since the run.
+        InputError: If the file is no run, or the template or a definition of yours has changed since the
+            run.
     """
-    about, events = store.read_run(path)
-    with located(str(path)):
+    about, events = store.read_run(run)
+    with located(str(run)):
         query = queries.from_record(about.query, allow_code)
         if query.template is None:
             raise InputError("the run names no template")
@@ -99,34 +115,37 @@ def check_cover(path, allow_code=False, verify=False, options=SolverOptions()) -
         digest = {"definitions_digest": about.query.definitions_digest}
         if query.search() | digest != records.data(about.query) | digest:
             raise InputError("the template has changed since the run")
-        run = _Run(query)
+        checked = _Run(query)
         missing = _missing(about, events)
     for event in events:
-        run.check_event(event)
-    run.compare()
-    faults, undecided = [*missing, *run.faults], []
-    again = [*run.skipped, *(run.solutions if verify else ())]
-    for event, verdict in run.verdicts(again, options) if again else ():
+        checked.check_event(event)
+    checked.compare()
+    faults, undecided = [*missing, *checked.faults], []
+    again = [*checked.skipped, *(checked.solutions if verify_solutions else ())]
+    for event, verdict in checked.verdicts(again, solver) if again else ():
         if verdict == UNDECIDED:
             undecided.append(event.number)
         elif verdict != _CONFIRMING[event.kind]:
             faults.append(f"{evidence.named(event)}: {_FAULTS[verdict]}")
-    report = Report(
+    report = CoverReport(
         query,
-        len(run.solutions),
-        len(run.strikes),
-        len(run.skipped),
+        len(checked.solutions),
+        len(checked.strikes),
+        len(checked.skipped),
         tuple(faults),
         None,
         "enumeration",
-        verified=verify,
+        verified=verify_solutions,
         undecided=tuple(undecided),
     )
     if isinstance(query.template, Sketch):
-        decided = {event.candidate for event in (*run.solutions, *run.skipped)}
-        return replace(report, uncovered=replays.uncovered(query.template, run.strikes.values(), decided))
-    strikes = [*run.strikes.values(), *(Strike.of_class(query.template, event.candidate) for event in run.solutions)]
-    strikes += [Strike.of_one(query.template, event.candidate) for event in run.skipped]
+        decided = {event.candidate for event in (*checked.solutions, *checked.skipped)}
+        return replace(report, uncovered=replays.uncovered(query.template, checked.strikes.values(), decided))
+    strikes = [
+        *checked.strikes.values(),
+        *(Strike.of_class(query.template, event.candidate) for event in checked.solutions),
+    ]
+    strikes += [Strike.of_one(query.template, event.candidate) for event in checked.skipped]
     if query.template.size <= LARGEST_ENUMERATED:
         return replace(report, uncovered=_enumerate(query.template, strikes))
     uncovered, steps = proof.refute(query.template, strikes)

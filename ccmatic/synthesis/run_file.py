@@ -117,16 +117,19 @@ class Store:
             raise InputError(f"the run is of another query: {difference}", str(self.path))
 
 
-def read_run(path):
-    """Return the header of a run file (a RunAbout) and its Events in order.
+def read_run(run: str | Path) -> tuple[RunAbout, list[Event]]:
+    """Read the counterexamples and decisions that a run of synthesis has saved so far.
 
-    Another process may write the file at the same time.
+    Args:
+        run: The file that `synthesise` received as its run.
+
+    Returns:
+        The run's RunAbout, and its Events in order. An event is a counterexample or a decided candidate.
 
     Raises:
-        Unreadable: If the file does not exist.
-        InputError: If the file contains no run.
+        InputError: If the file is no run.
     """
-    path = Path(path)
+    path = Path(run)
     with opened(path), _reported(path):
         database = _open(path, create=False)
         about = _about(database, path)

@@ -10,7 +10,7 @@ from ccmatic.answers.verification import Judge
 from ccmatic.base import OutOfTime
 from ccmatic.contracts import load_definition
 from ccmatic.controllers import parse
-from ccmatic.proving import fronts, load_result
+from ccmatic.proving import load_result
 from ccmatic.proving.fronts import points as measuring
 from ccmatic.proving.fronts import search
 from ccmatic.proving.shapes import Attempt
@@ -45,7 +45,9 @@ def query(tmp_path):
 
 
 def point(name, verdict="holds", **measures):
-    return fronts.Point(name, "", "link_rate", verdict, "", {key: Fraction(value) for key, value in measures.items()})
+    return measuring.Point(
+        name, "", "link_rate", verdict, "", {key: Fraction(value) for key, value in measures.items()}
+    )
 
 
 def test_what_dominates_is_as_good_in_all_and_better_in_one():
@@ -53,7 +55,7 @@ def test_what_dominates_is_as_good_in_all_and_better_in_one():
     rows = [best, point("slower", utilisation="4/5", inflight=5, settles=110)]
     rows += [point("fuller", utilisation="9/10", inflight=6, settles=100), point("same", **best.measures)]
     rows += [point("unbounded", utilisation="4/5", settles=100), point("broken", "violated")]
-    assert fronts.dominated(rows) == {
+    assert measuring.dominated(rows) == {
         "best": [],
         "slower": ["best", "same"],
         "fuller": [],
@@ -131,7 +133,7 @@ def test_a_step_that_is_none_is_refused_before_anything_is_asked(query, tmp_path
 def test_the_members_are_the_candidates_that_hold(query, tmp_path):
     asked = cm.load_query(query())
     cm.synthesise(asked, run=tmp_path / "run.db").solutions  # noqa: B018
-    found = fronts.members(asked, read_run(tmp_path / "run.db")[1])
+    found = search.members(asked, read_run(tmp_path / "run.db")[1])
     template = asked.search_space()
     everyone = [template.candidate([i, j, k]) for i in range(2) for j in range(4) for k in range(4)]
     bodies = [source.split('"""')[-1] for source in everyone]
@@ -148,7 +150,7 @@ def test_of_members_that_send_the_same_in_every_window_one_is_left(query, tmp_pa
     def bodies(few):
         asked, events = cm.load_query(query(few=few)), tmp_path / f"{len(few)}.db"
         cm.synthesise(asked, run=events).solutions  # noqa: B018
-        return {member.source.split('"""')[-1] for member in fronts.members(asked, read_run(events)[1])}
+        return {member.source.split('"""')[-1] for member in search.members(asked, read_run(events)[1])}
 
     assert bodies(FEW.replace("(0, -1)", '(0, "-1/2", -1)')) == bodies(FEW)
 

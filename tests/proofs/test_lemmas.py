@@ -13,10 +13,11 @@ from ccmatic.base import definitions
 from ccmatic.contracts.proof import Measure, State
 from ccmatic.logic import isolated
 from ccmatic.networks.traces import Trace
-from ccmatic.proving import certificate_files, check, constants
+from ccmatic.proving import certificate_files, constants
 from ccmatic.proving import prover as prove
 from ccmatic.proving import result as proved
 from ccmatic.proving.claim import steps, windows_after
+from ccmatic.proving.proof_check import check_windows
 from support import TESTS
 from support.cli import run
 from support.json_schemas import validate
@@ -59,7 +60,7 @@ def fault(file, about):
     """The first fault that `check` finds about something, of a file whose other lemmas have no verdict to check."""
     result = proved.load_result(file, allow_code=True)
     result.answers = {lemma: answer for lemma, answer in result.answers.items() if lemma == about}
-    checked = check(result)
+    checked = check_windows(result)
     return next(found.fault for found in checked if found.about == about and found.fault)
 
 

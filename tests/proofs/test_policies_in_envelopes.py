@@ -6,7 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from ccmatic.proving import Trial, load_result, policies
+from ccmatic.proving import load_result, policies
+from ccmatic.proving.simulation_test import Trial
 from ccmatic.worlds.exact import Rates
 from support import ROOT
 

@@ -26,8 +26,8 @@ from ccmatic.deployment.emulation import Monitor, link
 from ccmatic.judging import Scenario, every_rule
 from ccmatic.judging.rules.premises import start_up
 from ccmatic.logic import isolated
-from ccmatic.proving import implies
-from ccmatic.proving.invariants.expected import claim_of
+from ccmatic.proving.expectations import claim_of
+from ccmatic.proving.shapes import implies
 from ccmatic.records import FlowRecord
 from support import ROOT
 from support.cli import run

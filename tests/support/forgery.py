@@ -7,9 +7,10 @@ import json
 from ccmatic.base.errors import InputError
 from ccmatic.controllers import parse
 from ccmatic.networks.traces.trace import Trace
-from ccmatic.proving import certificate_files, check, constants
+from ccmatic.proving import certificate_files, constants
 from ccmatic.proving import prover as prove
 from ccmatic.proving import result as proved
+from ccmatic.proving.proof_check import check_windows
 from support import TESTS
 
 DRAINS = TESTS / "proofs" / "drains.py"
@@ -73,18 +74,18 @@ class Forgery:
         """What `check` finds wrong, by what it is about; `file` for what it cannot read."""
         try:
             result = proved.load_result(self.file, allow_code=True)
-            return {found.about: found.fault for found in check(result) if found.fault}
+            return {found.about: found.fault for found in check_windows(result) if found.fault}
         except InputError as error:
             return {"file": error.message}
 
     def accepted(self):
         """Whether `check` finds no fault; it looks no further than the first."""
         try:
-            return not any(found.fault for found in check(proved.load_result(self.file, allow_code=True)))
+            return not any(found.fault for found in check_windows(proved.load_result(self.file, allow_code=True)))
         except InputError:
             return False
 
     def unchecked(self):
         """What `check` says it did not check."""
         result = proved.load_result(self.file, allow_code=True)
-        return {found.about: found.how for found in check(result) if not found.checked}
+        return {found.about: found.how for found in check_windows(result) if not found.checked}

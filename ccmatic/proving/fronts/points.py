@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ccmatic.proving import windows_after
+from ccmatic.proving.claim import windows_after
 
 #: The measures, each with whether a larger value is better. Most measures are constants of a proof, by name.
 #: `settles` is the largest number of R_m until beliefs have converged again after the link rate halves or doubles, as a

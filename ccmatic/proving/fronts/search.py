@@ -15,10 +15,12 @@ from ccmatic.controllers import parse
 from ccmatic.logic import every, isolated, no, some
 from ccmatic.logic.solving import UNSAT, SolverOptions
 from ccmatic.networks.traces import Trace
-from ccmatic.proving import Listener, attempts, shapes_on, windows_of
 from ccmatic.proving.fronts.points import Member, Point, measured
+from ccmatic.proving.proof_search import Listener
+from ccmatic.proving.prover import windows_of
+from ccmatic.proving.shapes import attempts, shapes_on
 from ccmatic.synthesis import COUNTEREXAMPLE, generator
-from ccmatic.synthesis.widening import Grid, counts, envelope_docstring, envelope_name, widen
+from ccmatic.synthesis.widening import counts, envelope_docstring, envelope_name, widen
 
 #: The largest factor by which the upper end of an envelope exceeds a controller's rate.
 MOST = Fraction(2)
@@ -114,12 +116,12 @@ def envelopes(query, points, step, options=SolverOptions()):
         options: As in `widen`.
     """
     for point in points:
-        grid = Grid(query.read_controller(point.source, point.name), query.units(), step, MOST)
-        widening = widen(grid, query, options=options)
+        controller = query.read_controller(point.source, point.name)
+        widening = widen(controller, query, step=step, most=MOST, solver=options)
         for number, place in enumerate(widening.maximal, start=1):
             if any(place):
-                source = grid.source(place, envelope_docstring(widening, number))
-                yield Member(envelope_name(widening, number), source, _freedom(grid, place))
+                source = widening.grid.source(place, envelope_docstring(widening, number))
+                yield Member(envelope_name(widening, number), source, _freedom(widening.grid, place))
 
 
 def _freedom(grid, place):

@@ -9,12 +9,13 @@ is then the rate times 1 + J steps.
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor, inf, log10
+from pathlib import Path
 from typing import Any
 
 from ccmatic import records
 from ccmatic.base import InputError, counted, quantities
 from ccmatic.contracts import Buffer, load_definition
-from ccmatic.proving.guarantees.results import Result
+from ccmatic.proving.guarantees.results import Result, read_result
 
 #: The models assume that a packet is smaller than this fraction of C·step.
 LARGEST_PACKET = Fraction(1, 5)
@@ -49,26 +50,7 @@ class DeployedPath:
         return None if self.rate is None or self.rtt is None else float(self.rate * self.rtt)
 
 
-def path(
-    *,
-    rtt: str | None = None,
-    jitter: str | None = None,
-    rate: str | None = None,
-    buffer: str | None = None,
-    mss: int | None = None,
-) -> DeployedPath:
-    """Return the DeployedPath that quantities in texts describe; see `ccmatic.api.guarantee`.
-
-    Args:
-        rtt: R_m, such as `40ms`.
-        jitter: D, such as `10ms`. It requires `rtt`. By default, D is R_m.
-        rate: C, such as `96mbit`.
-        buffer: The size of the buffer, such as `2bdp`, or `infinite`.
-        mss: The size of a packet in bytes.
-
-    Raises:
-        InputError: If a quantity cannot be read, or requires another quantity that is missing.
-    """
+def _path(rtt: str | None, jitter: str | None, rate: str | None, buffer: str | None, mss: int | None) -> DeployedPath:
     seconds = None if rtt is None else quantities.duration(rtt)
     if seconds == 0:
         raise InputError(f"the rtt is '{rtt}'; expected more than 0")
@@ -203,6 +185,45 @@ class Guarantee:
             return text
         packets = f", {digits(float(of_bdp) * bdp / packet, up)} packets" if packet else ""
         return f"{text} ({digits(float(of_bdp) * bdp, up)} bytes{packets})"
+
+
+def guarantee(
+    result: str | Path,
+    *,
+    rtt: str | None = None,
+    jitter: str | None = None,
+    rate: str | None = None,
+    buffer: str | None = None,
+    mss: int | None = None,
+    allow_code: bool = False,
+) -> Guarantee:
+    """Translate a proof into a guarantee for a path: the share of the link, bytes, packets and milliseconds.
+
+    `fit`, `emulate`, exported headers and policy files report the same guarantee. A deployed controller takes a step
+    every R_m + D.
+
+    Args:
+        result: A result file of `prove`, or the name of a shipped result. Its numbers are trusted; `check` verifies
+            them.
+        rtt: R_m, the smallest round-trip time, such as "40ms". Without R_m, times are in R_m.
+        jitter: D, such as "40ms". By default D is R_m.
+        rate: C, such as "24mbit". Without C, bytes are in BDP, which is C·R_m.
+        buffer: The size of the buffer, such as "2bdp", "30000" (bytes) or "infinite".
+        mss: The size of a packet in bytes.
+        allow_code: Whether to run the file that the result names as its proof. Otherwise only shipped proofs are
+            accepted.
+
+    Returns:
+        The Guarantee. `sentence()` states the guarantee in words. `missing` lists the conditions that the path does not
+        meet.
+
+    Raises:
+        InputError: If the file is no result, a quantity cannot be read, or the proof is for a network without jitter.
+
+    Examples:
+        >>> cm.guarantee("cc_qdel_T10", rate="24mbit", rtt="40ms", jitter="40ms").sentence()
+    """
+    return translate(read_result(result, allow_code), _path(rtt, jitter, rate, buffer, mss))
 
 
 def translate(result: Result, path: DeployedPath) -> Guarantee:

@@ -5,12 +5,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from pysmt.typing import BOOL
 
 from ccmatic import __version__, records
-from ccmatic.base import InputError, counted, definitions, located, read_text, shown, writable_folder, write_text
+from ccmatic.base import (
+    InputError,
+    counted,
+    definitions,
+    located,
+    parse_json,
+    read_text,
+    shown,
+    writable_folder,
+    write_text,
+)
 from ccmatic.logic import Condition, Linear, Truth, certificates, isolated, no, some
 from ccmatic.logic.solving import UNSAT, Checker, SolverOptions
 from ccmatic.proving.invariants.claims import Claim
@@ -69,8 +79,46 @@ def _condition(part: LiteralRecord, unknowns: Mapping[str, Any]) -> Truth:
     return total < part.bound if part.relation == "<" else total <= part.bound
 
 
+class Saved:
+    """A proof of a claim that certificates decide, in a file of its own."""
+
+    #: The record of the file, and what is said of a file that has another content.
+    FILE: ClassVar[Any]
+    WRONG: ClassVar[str]
+
+    def record(self) -> Any:
+        """Return the content of the file."""
+        raise NotImplementedError
+
+    @classmethod
+    def of_record(cls, read: Any, allow_code: bool = False) -> Self:
+        """Return the proof that a file contains. Only with `allow_code` may it name files, whose code then runs.
+
+        Raises:
+            InputError: If the definitions that the file names do not exist, or the controller is no controller.
+        """
+        raise NotImplementedError
+
+    @classmethod
+    def read(cls, file: str | Path, data: object, allow_code: bool = False) -> Self:
+        """Return the proof of a file from its JSON data. Raise InputError if it is another kind of proof."""
+        with located(str(file)):
+            records.require_format(data, cls.FILE, str(file))
+            return cls.of_record(records.convert(data, cls.FILE, str(file), cls.WRONG), allow_code)
+
+    @classmethod
+    def load(cls, file: str | Path, allow_code: bool = False) -> Self:
+        return cls.read(file, parse_json(read_text(Path(file)), str(file)), allow_code)
+
+    def save(self, folder: str | Path, name: str) -> Path:
+        """Write the proof to a file in a folder, and return the file."""
+        file: Path = writable_folder(Path(folder)) / f"{name}.json"
+        write_text(file, json.dumps(records.data(self.record()), separators=(",", ":")) + "\n")
+        return file
+
+
 @dataclass(frozen=True)
-class Invariant:
+class Invariant(Saved):
     """An inductive invariant with its certificates.
 
     Attributes:
@@ -88,6 +136,9 @@ class Invariant:
     clauses: Literals
     certificates: Sequence[CertificateFile]
     without: tuple[str, ...] = ()
+
+    FILE = InvariantFile
+    WRONG = "no invariant of ccmatic"
 
     @property
     def executions(self) -> str:
@@ -123,12 +174,6 @@ class Invariant:
                 return f"{implication.name}: {outcome.fault}"
         return None
 
-    def save(self, folder: str | Path, name: str) -> Path:
-        """Write the invariant to a file in a folder, and return the file."""
-        file: Path = writable_folder(Path(folder)) / f"{name}.json"
-        write_text(file, json.dumps(records.data(self.record()), separators=(",", ":")) + "\n")
-        return file
-
     def record(self) -> InvariantFile:
         """Return the content of the invariant's file."""
         claim = ClaimRecord(self.claim.subject, self.claim.relation, self.claim.amount, self.claim.within)
@@ -142,17 +187,8 @@ class Invariant:
             without=self.without,
         )
 
-    @staticmethod
-    def of_record(read: InvariantFile, allow_code: bool = False) -> "Invariant":
-        """Return the invariant that a file contains.
-
-        Args:
-            read: The content of the file.
-            allow_code: Whether the file may name models by paths, whose code then runs.
-
-        Raises:
-            InputError: If the definitions that the file names do not exist, or the controller is no controller.
-        """
+    @classmethod
+    def of_record(cls, read: InvariantFile, allow_code: bool = False) -> "Invariant":
         query = from_record(records.data(read.query), allow_code)
         require_expects(query)
         controller = query.read_controller(read.controller.source, read.controller.name)
@@ -214,24 +250,3 @@ def require_expects(query: Query) -> Any:
     if about.repeats or any(each.conditions for each in about.expectations):
         raise InputError("its executions repeat, or satisfy a condition after 'while'; expected all from a start")
     return about
-
-
-def is_invariant(data: object) -> bool:
-    """Return whether a file's JSON data says that it is an invariant."""
-    return records.has_format(data, InvariantFile)
-
-
-def load_invariant(file: str | Path, allow_code: bool = False) -> Invariant:
-    """Load an invariant from a file.
-
-    Args:
-        file: The path.
-        allow_code: Whether the file may name models by paths, whose code then runs.
-
-    Raises:
-        InputError: If the file has no invariant.
-    """
-    path = Path(file)
-    with located(str(path)):
-        read = records.read_record(read_text(path), InvariantFile, str(path), "no invariant of ccmatic")
-        return Invariant.of_record(read, allow_code)

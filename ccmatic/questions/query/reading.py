@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ccmatic import records
-from ccmatic.base import InputError, absolute, blamed, definitions, line_of, load_toml, located_in, suggest
+from ccmatic.base import InputError, absolute, blamed, definitions, line_of, load_toml, located_in, shown, suggest
 from ccmatic.contracts import load_definition
 from ccmatic.questions.query.network import Network
 from ccmatic.questions.query.query import Query
@@ -20,6 +20,18 @@ SECTIONS: dict[str, tuple[str, ...] | None] = {
     "expect": ("solutions",),
     "paper": None,
 }
+
+#: The forms in which callers may pass a query: a Query, a name in examples/queries, or the path of a file.
+Asked = Query | Path | str
+
+
+def read_query(query: Asked) -> Query:
+    """Return the Query that a Query, a name or a path stands for. Raise InputError if no query is found."""
+    if isinstance(query, str | Path):
+        return load(query)
+    if not isinstance(query, Query):
+        raise InputError(f"{shown(query)} is no query; expected a Query, the name of one, or the path of its file")
+    return query
 
 
 def from_record(record: object, allow_code: bool = False) -> Query:

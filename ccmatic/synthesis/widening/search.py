@@ -16,7 +16,7 @@ from ccmatic.base.workers import Team
 from ccmatic.logic.solving import SolverOptions
 from ccmatic.networks.traces import Trace
 from ccmatic.questions.query import Query
-from ccmatic.synthesis.widening.ends import End, Grid, Point
+from ccmatic.synthesis.widening.grid import End, Grid, Point
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Checkpoint:
     traces: tuple[Trace, ...] = ()
 
 
-def widen(
+def widen_grid(
     grid,
     query,
     listener=lambda point, left: None,
