@@ -84,10 +84,8 @@ class _Line:
     def bound(self, weaker: Bound | None = None) -> Bound:
         """Search for the tightest bound, by bisection between the weakest and the tightest amount.
 
-        If a bound is known, the search first tries the next amount, and ends if it finds no proof.
-
-        Args:
-            weaker: The bound for a smaller K. Its proof is also valid for this K.
+        A proof for a smaller K is valid for this K, too. If a bound is known, the search first tries the next amount,
+        and ends if it finds no proof.
         """
         left = self.seconds
         (low, proved), high, found = self._known(weaker), len(self.amounts), None

@@ -19,15 +19,7 @@ LARGEST = 100 * 10**6
 
 
 def certificate_file(result: Result, lemma: str) -> Path:
-    """Return the path of a lemma's certificate. The file need not exist.
-
-    Args:
-        result: The Result of the proof.
-        lemma: The lemma's name.
-
-    Raises:
-        ValueError: If the result has no file.
-    """
+    """Return the path of a lemma's certificate. The file need not exist."""
     if result.file is None:
         raise ValueError("a result without a file has no certificates")
     return result.file.with_name(f"{result.file.stem}-certificates") / f"{file_stem(lemma)}.json.gz"
@@ -37,11 +29,6 @@ def make_certificates(result: Result, prover: Prover, names: Iterable[str]) -> I
     """Write the missing certificates, and yield the name of each lemma that gets a certificate.
 
     A lemma gets a certificate if it holds and the proof rests on it.
-
-    Args:
-        result: The Result of the proof. It must have a file.
-        prover: The Prover of the proof.
-        names: The names of the lemmas to certify.
     """
     for name in names:
         lemma, file = prover.lemmas[name], certificate_file(result, name)
@@ -53,7 +40,7 @@ def make_certificates(result: Result, prover: Prover, names: Iterable[str]) -> I
 
 
 def read_certificate(file: Path) -> Any:
-    """Return the JSON data of a certificate's file. Raises InputError if the file contains no certificate."""
+    """Return the JSON data of a certificate. Raise InputError if the file contains none."""
     with opened(file) as stored:
         try:
             text = gzip.GzipFile(fileobj=stored).read(LARGEST + 1)

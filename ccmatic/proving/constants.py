@@ -10,15 +10,8 @@ from ccmatic.proving.lemma_prover import NoValue, Optimum
 def search(prover, optima, earlier):
     """Find the constants that are missing in `optima`, add them, and yield each Constant.
 
-    Args:
-        prover: The Prover.
-        optima: The Optimum of each constant, by name.
-        earlier: The constants of similar proofs. Each constant has a value, and the lemma that failed at the next
-            better value. The search starts at the value in the proof whose other constants agree most.
-
-    Raises:
-        NoValue: If no value in the range of a constant works.
-        OutOfTime: If the solver timed out.
+    `earlier` has the constants of similar proofs, each with a value, and the lemma that failed at the next better
+    value. The search starts at the value in the proof whose other constants agree most.
     """
     before = None
     for constant in prover.proof.constants:
@@ -50,13 +43,7 @@ def _guess(earlier, name, values):
 
 
 def verdicts(prover, values, answers):
-    """Decide every lemma that `answers` lacks, including lemmas for comparison only, and yield the Answers.
-
-    Args:
-        prover: The Prover.
-        values: The constants by name.
-        answers: The Answers so far, by the lemma's name.
-    """
+    """Decide every lemma that `answers` lacks, including lemmas for comparison only, and yield the Answers."""
     for lemma in prover.lemmas.values():
         if lemma.name not in answers or answers[lemma.name].verdict == UNDECIDED:
             yield prover.confirm(prover.ask(lemma, values), values)
@@ -128,14 +115,7 @@ def _edge(prover, constant, limits, values, guess=None):
     """Return the best value of a constant at which every lemma holds, and the lemma that fails beyond it.
 
     To save time, the search checks better values only against lemmas that have already failed. It checks the result
-    against all lemmas.
-
-    Args:
-        prover: The Prover.
-        constant: The Constant.
-        limits: The lemmas that limit the constant.
-        values: The values of the other constants.
-        guess: A pair of a value and a lemma. The search first checks this lemma at the next better value.
+    against all lemmas. `guess` is a value, and the lemma that is checked first at the next better value.
     """
     value, suspect = guess or (None, None)
     grid, suspects, faults = constant.grid(), [lemma for lemma in limits if lemma.name == suspect], {}

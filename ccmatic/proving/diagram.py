@@ -7,7 +7,6 @@ BOX, STEP, TOP = 4.6, 1.5, 0.7
 
 
 def draw(proof, result, file):
-    """Draw the transition system of a proof into an SVG file."""
     height = STEP * len(proof.states)
     with traces.figure(file, (9, height), layout=None) as figure:
         axes = figure.add_axes((0, 0, 1, 1), xlim=(0, 9), ylim=(-height, 0), frameon=False, xticks=(), yticks=())

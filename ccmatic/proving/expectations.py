@@ -97,7 +97,6 @@ class Decided:
 
     @property
     def left_out(self) -> tuple[Exclusion, ...]:
-        """The exclusions that apply to the verdict, as in Judgement."""
         controller = self.question.controller
         if self.verdict == "refuted":
             return left_out_of_trace(controller)
@@ -117,16 +116,11 @@ class Decided:
 
 
 def asked(controller: Any, on: str, expect: str, start: str | None = None) -> Question:
-    """Return the question about an expectation for all time, with the start of the executions."""
     return questions.ask(controller, on, expect, start or START)
 
 
 def claim_of(question: Question) -> Claim:
-    """Return the claim that an expectation states.
-
-    Raises:
-        InputError: If no invariant proves such an expectation.
-    """
+    """Return the claim that an expectation states."""
     expectation = question.expectation
     comparison, R = expectation.comparison, question.query.model.round_trip(1)
     if expectation.conditions or expectation.beside or expectation.interval is not None:
@@ -202,7 +196,6 @@ def prove_by_invariant(
 
 
 def _first_steps(question: Question, seconds: float) -> Decided:
-    """Return the verdict on an expectation about the first steps."""
     begin = process_time()
     first, trace = search(question.query.of_small_packets(), question.controller, seconds)
     verdict: Literal["proved", "refuted", "unknown"] = "proved" if first else "refuted" if trace else "unknown"
@@ -230,7 +223,6 @@ def _refuted(
     seconds: float,
     proved: Proved | None = None,
 ) -> Decided | None:
-    """Return the refuted claim if one of the searches finds an execution, or None."""
     begin = process_time()
     for period, query in searches:
         trace = _violation(query, question.controller, begin + seconds)
@@ -274,7 +266,6 @@ def _searches(question: Question, claim: Claim) -> Iterator[tuple[int | None, Qu
 
 
 def _repeating(question: Question, claim: Claim, periods: Iterable[int]) -> Iterator[tuple[int, Query]]:
-    """Yield the queries of `_searches` about executions that repeat; none if the claim is about no utilisation."""
     if claim.subject != "utilisation":
         return
     text = question.text.partition(" within ")[0]
@@ -285,12 +276,7 @@ def _repeating(question: Question, claim: Claim, periods: Iterable[int]) -> Iter
 
 @isolated
 def unbounded(query: Query, controller: Any) -> list[str]:
-    """Return a sentence about each state and each time of a controller that has no bound relative to the network.
-
-    Args:
-        query: The query.
-        controller: The controller, as the query loads it. Its network has a transition system.
-    """
+    """Return a sentence about each state and each time of a controller that has no bound relative to the network."""
     times = [each for each in getattr(controller, "dated", list)() if controller.observations[each].unit == TIME]
     counts = [each for each in controller.state if each.unit in STOPS]
     return list(_sentences(derive(query, controller), controller, counts, times)) if times or counts else []
@@ -328,8 +314,6 @@ def _grows(possible: "_Possible", small: list[Truth], before: Any, after: Any, m
 
 
 class _Possible:
-    """Decides whether a step of a system satisfies further conditions."""
-
     def __init__(self, system: TransitionSystem) -> None:
         self._checker = Checker()
         for condition in (*system.current, *system.step):

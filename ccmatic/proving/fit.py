@@ -7,18 +7,7 @@ from ccmatic.base import CONSTANTS, InputError
 
 
 def controller_of(name, proof, query, controller):
-    """Return the controller for the windows of a proof.
-
-    Args:
-        name: The proof's name in messages.
-        proof: The Proof.
-        query: The Query about the proof's windows.
-        controller: The controller, in a form that `controllers.given` accepts.
-
-    Raises:
-        InputError: If the controller is invalid, or if the proof does not fit the controller. The message gives the
-            reason.
-    """
+    """Return the controller for the windows of a proof."""
     try:
         loaded = query.controller(controller)
     except InputError:

@@ -11,13 +11,7 @@ SHARES = 8
 
 
 def policy(result, rng, simulation):
-    """Return one of the policies below, chosen by `rng`.
-
-    Args:
-        result: The Result that the simulation tests.
-        rng: The source of all random choices.
-        simulation: The Simulation of the flow. Hostile policies may read it.
-    """
+    """Return one of the policies below, chosen by `rng`."""
     return rng.choice(KINDS)(result, rng, simulation)
 
 
@@ -60,17 +54,14 @@ def _by_what_it_sees(result, rng, simulation):
 
 
 def _low(result, rng, simulation):
-    """Always choose the lowest rate."""
     return _at(lambda seen: 0)
 
 
 def _high(result, rng, simulation):
-    """Always choose the highest rate."""
     return _at(lambda seen: 1)
 
 
 def _alternating(result, rng, simulation):
-    """Alternate between the two ends."""
     period = rng.choice((1, 2, 5))
     return _at(lambda seen: seen.step // period % 2)
 

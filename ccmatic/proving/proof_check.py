@@ -43,19 +43,13 @@ from ccmatic.records import EnclosedFile, FirstStepsFile, InvariantFile, ProofFi
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement in the file that a prover must decide.
-
-    Attributes:
-        about: The subject, as in Finding. The attribute `how` is also as in Finding.
-        question: The question for the prover.
-    """
+    """A statement in the file that a prover must decide."""
 
     about: str
     how: str
     question: Question
 
     def finding(self, decision: Decision) -> Finding:
-        """Return the Finding that follows from a decision."""
         return Finding(self.about, decision.fault, self.how, unknown=decision.verdict == UNDECIDED)
 
 
@@ -67,7 +61,6 @@ class VerdictStatement(Statement):
     answer: Answer
 
     def finding(self, decision: Decision) -> Finding:
-        """Compare the file's answer with the decision."""
         if decision.verdict == UNDECIDED:
             return Finding(self.about, "no answer in time", decision.how, unknown=True)
         paper, verdict = self.question.lemma.paper, decision.verdict
@@ -127,7 +120,6 @@ def check(
 
 
 def _last(file: str | Path, allow_code: bool) -> FirstSteps | Invariant:
-    """Return the last of several proofs to join."""
     data = parse_json(read_text(Path(file)), str(file))
     return (Invariant if records.has_format(data, InvariantFile) else FirstSteps).read(file, data, allow_code)
 
@@ -144,7 +136,6 @@ def _claims(proofs: Sequence[FirstSteps | Invariant]) -> list[Phases | Eventuall
 def _joined(
     proofs: Sequence[FirstSteps | Invariant], claims: Sequence[Phases | Eventually], solver: SolverOptions
 ) -> Iterator[Finding]:
-    """Yield the result of checking proofs that follow each other, and the claims that join them."""
     yield from _of_certificates(*proofs)
     for claim in claims:
         about = f"{claim.controller.name} on {claim.executions}: {claim.claim}, in C·step"
@@ -152,7 +143,6 @@ def _joined(
 
 
 def _of_certificates(*proofs: Invariant | FirstSteps | SavedProof) -> Generator[Finding]:
-    """Yield the result of checking each of several proofs by certificates."""
     for proof in proofs:
         invariant = proof.invariant if isinstance(proof, SavedProof) else proof
         how = "certificates" if invariant is proof else "certificates, and the envelope computed again"
@@ -205,12 +195,7 @@ def _definition(result: Result, proof: Proof) -> Finding:
 
 
 def named(given: Any, query: Query) -> Finding:
-    """Check that the name of a shipped controller belongs to the source in a file. Other names are only labels.
-
-    Args:
-        given: The controller of the file.
-        query: The query of the file, which loads shipped controllers.
-    """
+    """Check that the name of a shipped controller belongs to the source in a file. Other names are only labels."""
     if not any(given.name in definitions.shipped(folder) for folder in definitions.CONTROLLERS):
         return Finding("controller", None, f"'{given.name}' is only a label for the source in the file", False)
     same = given.meaning == query.controller(given.name).meaning

@@ -122,7 +122,6 @@ def prove_windows(
 
 
 def _not_derived(prover, values):
-    """Yield a sentence for each corollary that does not follow from the lemmas."""
     for derivation in prover.derivations(values):
         if derivation.fault:
             yield f"not derived: {derivation.says} ({derivation.fault})"

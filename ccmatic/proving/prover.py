@@ -16,29 +16,16 @@ from ccmatic.questions import query as queries
 
 
 def windows_of(name, proof, horizon, lemma=""):
-    """Return the Query whose executions are all windows of all senders on the network of a Proof.
-
-    Args:
-        name: The name or path of the proof.
-        proof: The Proof.
-        horizon: The number of points T of a window, which spans T - 1 steps.
-        lemma: The name of the lemma that a window may violate.
-    """
+    """Return the Query whose executions are all windows of T points of all senders on the network of a Proof."""
     about = {"proof": name, "lemma": lemma}
     lemma_property = definitions.chosen("properties", "LEMMA")
     return queries.make(proof.model, proof.buffer, horizon, proof.jitter, "executions", lemma_property, about)
 
 
 class Prover(LemmaProver):
-    """A prover of lemmas about a controller. One incremental solver serves all lemmas.
+    """A prover of lemmas about the windows of every execution. One incremental solver serves all lemmas.
 
-    The lemmas are statements about the windows of every execution.
-
-    Args:
-        name: The name or path of the proof.
-        controller: The controller, in a form that `controllers.given` accepts.
-        horizon: A number of points T that replaces the proof's own T.
-        options: The SolverOptions. The timeout applies to each question about a lemma.
+    A `horizon` replaces the T of the proof. The timeout is for each question about a lemma.
     """
 
     @blamed()
@@ -62,7 +49,6 @@ class Prover(LemmaProver):
 
     @property
     def left_out(self):
-        """The Exclusions that apply to all answers about the controller."""
         return queries.left_out(self.query, self.controller)
 
     @blamed()
@@ -71,9 +57,6 @@ class Prover(LemmaProver):
 
         The solver looks for a window that satisfies the premise, and the prover replays this window. If no such window
         exists and the lemma permits this, the Answer is `empty`.
-
-        Raises:
-            InputError: If no window satisfies the premise, and the lemma does not permit this.
         """
         if answer.verdict != HOLDS:
             return answer
@@ -111,7 +94,6 @@ class Prover(LemmaProver):
 
     @blamed()
     def derivations(self, values):
-        """Return a Derivation for each corollary of the proof: the decision whether it follows from the lemmas."""
         return deduction.derive(self.proof, self.query, values, self.controller.state)
 
     def outgrown(self):
@@ -160,14 +142,12 @@ class Prover(LemmaProver):
         return replace(self.query, property=self.query.property.of(lemma.name, used))
 
     def _evaluated(self, lemma, constants):
-        """Return a lemma's premise and conclusion, and the constants that they read."""
         reads = RecordingDict(constants)
         with fit.state_is_there(self.name, self.controller):
             given, then = lemma.given(self._part.x, reads), lemma.then(self._part.x, reads)
         return given, then, {name: value for name, value in constants.items() if name in reads.names}
 
     def _observed(self, trace):
-        """Return a window as an Execution of numbers."""
         return self.query.observed(trace, self._part.reads & trace.columns.keys(), self.controller.state)
 
     def _replayed(self, trace, lemma, constants):

@@ -28,48 +28,34 @@ class LemmaQuestion:
 
     The answer is the verdict on the lemma. If the file has a window that breaks the lemma, the window is replayed. If
     the file has a certificate of the lemma, the certificate is checked. Otherwise the solvers decide.
-
-    Attributes:
-        lemma: The Lemma.
-        values: The constants by name.
-        window: A window that breaks the lemma, according to the file; or None.
-        certificate: The path of a file that should prove the lemma; or None.
     """
 
     lemma: Lemma
     values: Values
+    #: A window that breaks the lemma, according to the file; or None.
     window: Trace | None
+    #: The path of a file that should prove the lemma; or None.
     certificate: Path | None
 
 
 @dataclass(frozen=True)
 class EdgeQuestion:
-    """The question whether a window breaks a lemma when a constant has its next better value.
-
-    Attributes:
-        constant: The constant.
-        lemma: The name of a lemma that limits the constant.
-        window: The window.
-        values: The constants by name, with the next better value of `constant`.
-    """
+    """The question whether a window breaks a lemma when a constant has its next better value."""
 
     constant: Constant
+    #: The name of a lemma that limits the constant.
     lemma: str
     window: Trace
+    #: The constants by name, with the next better value of `constant`.
     values: Values
 
 
 @dataclass(frozen=True)
 class BestValueQuestion:
-    """The question whether a value of a constant is the best, while the other constants have these values.
-
-    Attributes:
-        constant: The constant.
-        value: The value to judge; None if the file claims that even the loosest value does not work.
-        values: The values of the other constants, by name.
-    """
+    """The question whether a value of a constant is the best, while the other constants have these values."""
 
     constant: Constant
+    #: The value to judge; None if the file claims that even the loosest value does not work.
     value: Fraction | None
     values: Values
 
@@ -79,24 +65,19 @@ Question = ProofQuestion | LemmaQuestion | EdgeQuestion | BestValueQuestion
 
 @dataclass(frozen=True)
 class Decision:
-    """The decision of a question.
+    """The decision of a question."""
 
-    Attributes:
-        fault: The reason why the answer is no, or why a window or a certificate does not show its claim; None if the
-            answer is yes.
-        verdict: The verdict on the lemma; UNDECIDED if the solver timed out.
-        empty: Whether the lemma holds because no window satisfies its premise.
-        how: A description of how the question was decided.
-    """
-
+    #: The reason why the answer is no, or why a window or a certificate does not show its claim; None if the answer is
+    #: yes.
     fault: str | None = None
+    #: The verdict on the lemma; UNDECIDED if the solver timed out.
     verdict: str = HOLDS
+    #: Whether the lemma holds because no window satisfies its premise.
     empty: bool = False
     how: str = ""
 
 
 def decide(prover: Prover, question: Question) -> Decision:
-    """Decide a question."""
     match question:
         case ProofQuestion(values):
             return Decision("; ".join(prover.faults(values)) or None)
@@ -120,7 +101,6 @@ def decide(prover: Prover, question: Question) -> Decision:
 
 
 def _certified(prover: Prover, lemma: Lemma, values: Values, file: Path) -> Decision:
-    """Check the certificate of a lemma."""
     outcome = certificates.check_certificate(prover.question(lemma, values), read_certificate(file))
     inequalities = "1 inequality" if outcome.lemmas == 1 else f"{outcome.lemmas} inequalities"
     how = f"certificate of {inequalities} and {counted(outcome.steps, 'step')}"

@@ -30,7 +30,6 @@ OF_NONE = " (no window satisfies the premise)"
 
 
 def write_report(result, prover):
-    """Write the report beside the result's file: Markdown, and the diagram as SVG."""
     picture = result.file.with_suffix(".svg")
     draw(prover.proof, result, picture)
     write_text(result.file.with_suffix(".md"), "\n".join(_report(result, prover, picture.name)) + "\n")
@@ -83,7 +82,6 @@ def conditions(model):
 
 
 def _flows(number):
-    """Return the words of the conditions that depend on the number of flows."""
     if number == 1:
         return {"flows": "one flow", "each": "The flow", "others": "several flows"}
     return {"flows": f"{number} flows", "each": "Each flow", "others": "other numbers of flows"}

@@ -22,35 +22,26 @@ from ccmatic.records import ABSENT, AnswerRecord, ConstantRecord, ControllerReco
 
 @dataclass
 class Result:
-    """The constants and answers of a proof so far.
+    """The constants and answers of a proof so far."""
 
-    Attributes:
-        file: The path of the JSON file; None if the result is not saved.
-        proof: The name or path of the proof.
-        controller: The controller.
-        horizon: The number of points T of a window, which spans T - 1 steps.
-        definition: A digest of the proof's file, and of its model, if that is the user's. The digest reveals later
-            edits of these files.
-        constants: The Optimum of each constant, by name.
-        answers: The Answer to each lemma, by name.
-    """
-
+    #: The path of the JSON file; None if the result is not saved.
     file: Path | None
     proof: str
     controller: Decides
+    #: The number of points T of a window, which spans T - 1 steps.
     horizon: int
+    #: A digest of the proof's file, and of its model, if that is the user's. The digest reveals later edits of these
+    #: files.
     definition: str
     constants: dict[str, Optimum] = field(default_factory=dict)
     answers: dict[str, Answer] = field(default_factory=dict)
 
     @property
     def values(self):
-        """The value of each constant, by name."""
         return {name: optimum.value for name, optimum in self.constants.items()}
 
     @property
     def traces(self):
-        """The folder of the traces."""
         return self.file.with_name(f"{self.file.stem}-traces")
 
     def save(self):
@@ -65,7 +56,6 @@ class Result:
         write_text(self.file, json.dumps(self.data(), indent=1, ensure_ascii=False) + "\n")
 
     def remove(self):
-        """Remove the file and the traces."""
         if self.file is None:
             return
         for about, _ in self._traced():
@@ -87,7 +77,6 @@ class Result:
         return error
 
     def data(self):
-        """Return the content of the file, as data for JSON."""
         return records.data(
             ProofFile(
                 made_by=f"ccmatic {__version__}",
@@ -167,14 +156,6 @@ def begin_result(folder, prover, proof):
     """Return the Result of an earlier run in a folder, from which a prover can resume.
 
     Without such a run, return an empty Result.
-
-    Args:
-        folder: The folder, or None.
-        prover: The Prover.
-        proof: The name or path of the proof.
-
-    Raises:
-        InputError: If the earlier run has another definition or controller.
     """
     names = dict.fromkeys((Path(proof).stem, prover.controller.name))
     file = None if folder is None else Path(folder) / f"{'-'.join(names)}_T{prover.query.horizon}.json"
@@ -193,17 +174,10 @@ def begin_result(folder, prover, proof):
 
 
 def earlier_constants(folder, result):
-    """Return the constants of related proofs in a folder, as starting points for the search.
+    """Return the constants of related proofs in a folder, by name, as starting points for the search.
 
     A proof is related if its windows have the same length, and if it has the same definition or the same controller.
-
-    Args:
-        folder: The folder, or None.
-        result: The Result of the current proof.
-
-    Returns:
-        One dict for each proof. A dict maps a constant's name to a pair: the constant's value, and the lemma that
-        failed at the next better value.
+    Each constant has its value, and the lemma that failed at the next better value.
     """
     proofs = []
     for file in sorted(Path(folder).glob(f"*_T{result.horizon}.json")) if folder else ():
@@ -216,12 +190,7 @@ def earlier_constants(folder, result):
 
 
 def earlier_windows(folder, result):
-    """Return the windows in a folder that break a lemma of the same proof, without duplicates.
-
-    Args:
-        folder: The folder, or None.
-        result: The Result of the current proof. The windows have the same horizon as this Result.
-    """
+    """Return the windows in a folder that break a lemma of the same proof, without duplicates."""
     windows = {}
     for file in sorted(Path(folder).glob(f"*_T{result.horizon}-traces/*.json")) if folder else ():
         with suppress(InputError):
@@ -234,13 +203,7 @@ def earlier_windows(folder, result):
 def load_result(file, allow_code=False, own=None):
     """Load a Result from a file.
 
-    Args:
-        file: The path of the file.
-        allow_code: Whether the proof may be given by the path of a file, whose code is then run.
-        own: The path of a proof that is always allowed, because the proof's code has already run.
-
-    Raises:
-        InputError: If the file is invalid, or if its proof is a path and paths are not allowed.
+    Unless `allow_code`, the proof may be the path of a file only if it is `own`, whose code has already run.
     """
     with located(str(file)):
         return read_result(Path(file), parse_json(read_text(Path(file)), str(file)), allow_code, own)

@@ -30,16 +30,9 @@ from ccmatic.records import ABSENT, RoundAnswerRecord, RoundConstantRecord, Roun
 
 @dataclass
 class RoundsResult:
-    """The constants and answers of a proof about rounds.
+    """The constants and answers of a proof about rounds."""
 
-    Attributes:
-        file: The path of the JSON file; None if the result is not saved.
-        proof: The name or path of the proof.
-        definition: A digest of the proof's file.
-        constants: The Optimum of each constant, by name.
-        answers: The Answer to each lemma, by name.
-    """
-
+    #: The path of the JSON file; None if the result is not saved.
     file: Path | None
     proof: str
     definition: str
@@ -48,11 +41,9 @@ class RoundsResult:
 
     @property
     def values(self) -> dict[str, Fraction]:
-        """The value of each constant, by name."""
         return {name: optimum.value for name, optimum in self.constants.items()}
 
     def save(self) -> None:
-        """Write the file; without a file, do nothing."""
         if self.file is None:
             return
         constants = {
@@ -65,12 +56,7 @@ class RoundsResult:
 
 
 class RoundProver(LemmaProver):
-    """A prover of lemmas about rounds.
-
-    Args:
-        name: The name or path of the proof.
-        options: The SolverOptions. The timeout applies to each question about a lemma.
-    """
+    """A prover of lemmas about rounds."""
 
     def __init__(self, name: str, options: SolverOptions = SolverOptions()) -> None:
         super().__init__(Clock.of(options.timeout))
@@ -83,8 +69,7 @@ class RoundProver(LemmaProver):
     def confirm(self, answer: Answer, constants: Values) -> Answer:
         """Return the Answer if it does not hold, or if some round satisfies the premise of its lemma.
 
-        Raises:
-            InputError: If no round satisfies the premise.
+        Raise InputError if none does.
         """
         if answer.verdict != HOLDS:
             return answer
@@ -138,11 +123,6 @@ def prove_rounds(proof: str, controller: Any, folder: Any, listener: Any, option
     """Find the constants of a proof about rounds, each to its edge, and decide every lemma.
 
     The arguments are those of `prove`.
-
-    Raises:
-        InputError: If the proof is about another controller.
-        NoValue: If no value of a constant works.
-        OutOfTime: If the solver timed out before a constant had a value.
     """
     prover = RoundProver(proof, options)
     prover.listen = listener.asks
@@ -162,7 +142,6 @@ def prove_rounds(proof: str, controller: Any, folder: Any, listener: Any, option
 
 
 def _require(controller: Any, prover: RoundProver) -> None:
-    """Raise InputError unless a controller is the one that a proof is about."""
     about = prover.proof.controller
     model = next(each for each in definitions.every("models", "MODEL") if each.windows and each.flows == 1)
     kind = model.observations if controllers.sends_by_window(about) else {}
@@ -174,7 +153,6 @@ def _require(controller: Any, prover: RoundProver) -> None:
 
 
 def read_rounds(file: Path, data: object, allow_code: bool) -> RoundsResult:
-    """Return the RoundsResult that a file has as JSON data."""
     read = records.convert(data, RoundsFile, what="not a proof of ccmatic")
     if not isinstance(load_definition("proofs", "PROOF", read.proof, allow_code), RoundProof):
         raise InputError(f"its proof {read.proof} is not about rounds; expected a proof about rounds")

@@ -52,13 +52,6 @@ def shapes(controller, network=None) -> list[str]:
 
     The network of such a shape offers all inputs of the controller. The shape also follows each belief of the
     controller that may be false.
-
-    Args:
-        controller: The Controller.
-        network: The network's model, its buffer (as text) and its jitter. None stands for any network.
-
-    Raises:
-        InputError: If no shape fits.
     """
     names = shapes_on(network) if network else definitions.chosen("proofs", "SHAPES")
     fitting = [name for name in names if _fits(load_definition("proofs", "PROOF", name), controller)]
@@ -72,7 +65,7 @@ def shapes(controller, network=None) -> list[str]:
 
 
 def shapes_on(network) -> list[str]:
-    """Return the names of the shapes for a network, as in `shapes`. Raises InputError if no shape fits."""
+    """Return the names of the shapes for a network. Raise InputError if no shape fits."""
     names = definitions.chosen("proofs", "SHAPES")
     fitting = [name for name in names if _network(load_definition("proofs", "PROOF", name)) == network]
     if not fitting:
@@ -134,15 +127,6 @@ def attempts(
     """Prove a controller by each of its shapes, and yield the Attempts.
 
     If a proof by a shape holds on a network, the function skips the remaining shapes of that network.
-
-    Args:
-        controller: The controller, in a form that `controllers.given` accepts.
-        folder: The folder for results, as in `prove`.
-        listener: A Listener that receives the progress, as in `prove`.
-        network: The network, as in `shapes`.
-        horizon: The number of points T of a window, which spans T - 1 steps, as in `prove`.
-        certify: Whether to write certificates, as in `prove`.
-        options: The SolverOptions, as in `prove`.
     """
     by_window, proved_on = controllers.sends_by_window(controller), set()
     names = window_shapes(controller) if by_window else shapes(controllers.given(controller), network)
@@ -184,12 +168,10 @@ def _fits(proof, controller):
 
 
 def _read(controller):
-    """Return the names of the beliefs and observations that a controller reads."""
     return {*controller.parameters} - {*CONSTANTS}
 
 
 def _listed(names):
-    """List the shapes with the beliefs that they follow."""
     followed = {name: load_definition("proofs", "PROOF", name).beliefs for name in names}
     return ", ".join(f"{name} ({', '.join(beliefs)})" for name, beliefs in followed.items())
 
@@ -272,14 +254,7 @@ def undecided(expectation):
 
 
 def implies(expectation, proof, horizon, constants):
-    """Return whether a proof's constants imply that a converged sender meets an expectation.
-
-    Args:
-        expectation: An Expectation in the network's units, with a bound from above or below.
-        proof: The Proof.
-        horizon: The number of points T of a window, which spans T - 1 steps.
-        constants: The value of each constant, by name.
-    """
+    """Return whether a proof's constants imply that a converged sender meets an expectation."""
     comparison = expectation.comparison
     name, _ = DECIDED.get(comparison.subject, (None, None))
     value = constants.get(name)
@@ -300,7 +275,6 @@ def implies(expectation, proof, horizon, constants):
 
 
 def _within(value, comparison):
-    """Return whether a value satisfies a comparison."""
     match comparison.relation:
         case "<=":
             return value <= comparison.amount

@@ -148,13 +148,11 @@ class Trial:
                 yield lemma, constant, constant.grid()
 
     def _query_of(self, buffer):
-        """Return the query about windows on links with this buffer."""
         proof = replace(self.proof, buffer=buffer)
         return windows_of(self.result.proof, proof, self.result.horizon, self.lemmas[0].name)
 
 
 def _sizes(buffer):
-    """Return the buffer sizes to simulate for a buffer of a query."""
     if buffer.size is None:
         return (Fraction(1, 4), 1, 3) if buffer.finite else (None,)
     return (buffer.size,) if buffer.kind == "exactly" else [buffer.size * factor for factor in (1, Fraction(3, 2), 2)]

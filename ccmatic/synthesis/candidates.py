@@ -15,16 +15,7 @@ def verify(record, reads, sample, options, proved, source, name):
     """Return the verdict on the controller with this source.
 
     The verdict does not contain the controller, because processes cannot exchange controllers. Each thread keeps the
-    verifier of a query for its next call.
-
-    Args:
-        record: The record of the query, from `Query.record`.
-        reads: The names that the candidates read, as in `Verifier`.
-        sample: The source of any controller with the same state variables.
-        options: The SolverOptions, as in `Verifier`.
-        proved: The names of the ways to fail that are already ruled out, as in `Verifier`.
-        source: The source of the controller.
-        name: The controller's name for messages.
+    verifier of a query for its next call. `sample` is the source of any controller with the same state variables.
     """
     kept = _keep(record, reads, sample, options, proved)
     with kept.environment:
@@ -34,10 +25,6 @@ def verify(record, reads, sample, options, proved, source, name):
 
 
 def prove(record, reads, sample, options):
-    """Return the names of the ways to fail that are impossible for every controller.
-
-    The arguments are as in `verify`.
-    """
     kept = _keep(record, reads, sample, options)
     with kept.environment:
         return kept.verifier.prove()

@@ -155,8 +155,6 @@ def search(query, jobs=1, cluster=None, store=None, options=SolverOptions()):
 
 
 class _Search:
-    """One search, with its generator, its store, and its progress."""
-
     def __init__(self, query, store, options):
         self.query, self.store = query, store
         self.template = query.search_space()

@@ -178,7 +178,6 @@ class _Run:
         self.solutions, self.skipped, self.strikes, self.faults = [], [], {}, []
 
     def check_event(self, event):
-        """Check an event, and keep its content if the event is valid."""
         try:
             trace = evidence.confirmed(self.query, event)
             if event.kind == store.SOLUTION:
@@ -191,7 +190,6 @@ class _Run:
             self.faults.append(f"{evidence.named(event)}: {error.message}")
 
     def _strike(self, trace):
-        """Return the Strike of a counterexample."""
         if isinstance(self.query.template, Sketch):
             return replays.Replay(self.query, trace)
         return Strike.of_trace(self.query.template, trace)
@@ -268,12 +266,10 @@ class Strike:
 
     @staticmethod
     def of_one(template, candidate):
-        """Return the strike that contains only one candidate."""
         holes = zip(template.holes(), candidate, strict=True)
         return Strike((), 0, tuple(tuple(index == chosen for index in range(len(hole))) for hole, chosen in holes))
 
     def strikes(self, template, candidate):
-        """Return whether a trace's strike contains the candidate with these indices."""
         words = [forms[index] for forms, index in zip(self.words, candidate, strict=True)]
         for path, leaf in template.leaves():
             here = self.steps

@@ -13,16 +13,8 @@ from ccmatic.logic import certificates
 def refute(template, strikes):
     """Refute the statement that some candidate is in no strike.
 
-    Args:
-        template: The template.
-        strikes: The strikes, as objects of the class `cover.Strike`.
-
-    Returns:
-        A pair. If the strikes cover the space, the pair is None and the number of steps of the refutation. Otherwise,
-        it is the source of a candidate that no strike contains, and 0.
-
-    Raises:
-        InputError: If the recorded refutation fails its check.
+    Return None and the number of steps of the refutation, or the source of a candidate that no strike contains, and 0.
+    Raise InputError if the recorded refutation fails its check.
     """
     formula = _Formula(template, strikes)
     model, logged = certificates.refute(formula.clauses)
@@ -53,7 +45,6 @@ class _Formula:
                 self.clauses.append([-struck])
 
     def chosen(self, model):
-        """Return for each hole the index of a chosen form."""
         true = {literal for literal in model if literal > 0}
         return [next(index for index, form in enumerate(row) if form in true) for row in self.forms]
 

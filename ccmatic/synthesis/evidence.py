@@ -59,6 +59,5 @@ def _counterexample(query, event):
 
 
 def named(event):
-    """Return the name of an event for messages."""
     article = "an" if event.kind == store.UNDECIDED else "a"
     return f"event {event.number}, {article} {event.kind}{' candidate' if event.kind == store.SKIPPED else ''}"

@@ -23,7 +23,6 @@ LARGEST_ARRAY = 10**7
 
 
 def generator(query):
-    """Return the generator that suits the template of a query and its size."""
     template = query.template
     if isinstance(template, Sketch):
         return ReplayGenerator(query)
@@ -40,11 +39,9 @@ class ArrayGenerator:
 
     @property
     def left(self):
-        """The number of candidates that remain."""
         return int(np.count_nonzero(self.alive))
 
     def propose(self):
-        """Return the next candidate that remains, or None."""
         flat = self.alive.reshape(-1)
         self._cursor += int(np.argmax(flat[self._cursor :]))
         if not flat[self._cursor]:
@@ -67,7 +64,6 @@ class ArrayGenerator:
         np.logical_and(self.alive, ~same, out=self.alive)
 
     def strike(self, candidate):
-        """Strike out only this candidate."""
         self.alive[tuple(hole.index(form) for hole, form in zip(self.space.holes, candidate, strict=True))] = False
 
     def strike_class(self, candidate):
@@ -78,7 +74,6 @@ class ArrayGenerator:
         np.logical_and(self.alive, ~same, out=self.alive)
 
     def strike_all(self):
-        """Strike out every candidate."""
         self.alive[:] = False
 
     def _along(self, values, axis):
@@ -108,7 +103,6 @@ class SatGenerator:
         self._classes = {}
 
     def propose(self):
-        """Return a candidate that remains, or None."""
         if not self._solver.solve():
             return None
         model = self._solver.get_model()
@@ -116,17 +110,14 @@ class SatGenerator:
         return tuple(hole[index] for hole, index in zip(self.space.holes, chosen, strict=True))
 
     def strike_like(self, trace):
-        """Strike out every candidate that would have chosen the trace's rates."""
         truths = self.space.choices(trace)
         kinds = {tuple(truth[:, step].tobytes() for truth in truths): step for step in range(trace.horizon - 1)}
         self._solver.add_clause([self._differs(truths, step) for step in kinds.values()])
 
     def strike(self, candidate):
-        """Strike out only this candidate."""
         self._solver.add_clause([-literal for literal in self._literals(candidate)])
 
     def strike_class(self, candidate):
-        """Strike out the candidates that differ from this one only in the coefficients of constants."""
         clause = []
         for hole, literal in enumerate(self._literals(candidate)):
             ids = self.space.classes[hole]
@@ -135,7 +126,6 @@ class SatGenerator:
         self._solver.add_clause(clause)
 
     def strike_all(self):
-        """Strike out every candidate."""
         self._solver.add_clause([])
 
     def _literals(self, candidate):

@@ -61,14 +61,6 @@ class Store:
 
     When `add` returns, its event is on disk. Only one process at a time may write the file; other processes may read
     it.
-
-    Args:
-        path: The path of the file.
-        query: The Query of the run.
-
-    Raises:
-        InputError: If the file contains a run of another query.
-        Unreadable: If another process uses the file.
     """
 
     def __init__(self, path, query):
@@ -79,12 +71,10 @@ class Store:
             self._claim(query)
 
     def events(self):
-        """Return all Events, in order."""
         with _reported(self.path):
             return _events(self._database)
 
     def add(self, event):
-        """Store an event."""
         row = (event.kind, json.dumps(event.candidate), event.source, event.way, event.trace, event.seconds)
         columns = ", ".join(_COLUMNS[:-1])
         with _reported(self.path), self._database:

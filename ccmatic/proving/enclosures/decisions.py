@@ -43,37 +43,24 @@ _OPERATORS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "n
 
 
 class Case(NamedTuple):
-    """A range of measured delays in which all conditions of a controller have the same truth.
+    """A range of measured delays in which all conditions of a controller have the same truth."""
 
-    Attributes:
-        test: The condition that tells this case from the next ones, in the language; empty for the last case.
-        delay: A delay of the case, in R_m.
-    """
-
+    #: The condition that tells this case from the next ones, in the language; empty for the last case.
     test: str
+    #: A delay of the case, in R_m.
     delay: Fraction
 
 
 @dataclass(frozen=True)
 class Decision:
-    """A controller's rate in one case, in units of C_L.
-
-    Attributes:
-        network: The network, with the rate as its output.
-        box: The range of each input of the network.
-    """
+    """A controller's rate in one case, in units of C_L."""
 
     network: Piecewise
     box: tuple[Range, ...]
 
 
 def limits(controller: Controller) -> list[Fraction]:
-    """Return the delays, in R_m, at which a condition of the controller changes its truth, in increasing order.
-
-    Raises:
-        InputError: If a condition is not about the delay alone, or the controller reads other beliefs or is not
-            piecewise linear.
-    """
+    """Return the delays, in R_m, at which a condition of the controller changes its truth, in increasing order."""
     curved = next((node.name for node in nodes(controller.body) if isinstance(node, Function)), None)
     if curved:
         raise InputError(f"{controller.name} computes {curved}, which is not linear; expected ReLU", controller.file)
@@ -92,16 +79,10 @@ def limits(controller: Controller) -> list[Fraction]:
 
 
 def decision(controller: Controller, delay: Fraction, least_upper: Fraction) -> Decision:
-    """Return the decision of a controller at one delay.
+    """Return the decision of a controller at one delay, in R_m.
 
-    Args:
-        controller: The controller.
-        delay: The delay in R_m.
-        least_upper: The smallest value of C_U, in units of C_L. C_U has no largest value, so it may occur only within
-            `min`, beside a term with bounds.
-
-    Raises:
-        InputError: If the decision is not piecewise linear, or not bounded.
+    C_U is at least `least_upper`, in units of C_L. It has no largest value, so it may occur only within `min`, beside a
+    term with bounds.
     """
     walk = _Rates(controller, delay, least_upper)
     output = walk.walk(controller.body)
@@ -153,7 +134,6 @@ class _Rates(VectorWalker):
         self.limited: dict[Any, Form] = {}
 
     def decision(self, output: Form) -> Decision:
-        """Return the decision whose rate is a form."""
         numbers = {-1 - 2 * place: place for place in range(len(self.inputs))}
         numbers |= {-2 - 2 * place: len(self.inputs) + place for place in range(len(self.units))}
 
@@ -167,7 +147,6 @@ class _Rates(VectorWalker):
         return UNLIMITED in form.factors
 
     def range(self, form: Form) -> Range:
-        """Return a range of the values of a form."""
         low = high = form.constant
         for name, factor in form.factors.items():
             ends = sorted((factor * self.ranges[name].low, factor * self.ranges[name].high))
@@ -239,7 +218,6 @@ class _Rates(VectorWalker):
         return Form({name: ONE})
 
     def extreme(self, pick: str, forms: Sequence[Form]) -> Form:
-        """Return the largest or smallest of several forms."""
         sign = ONE if pick == "max" else -ONE
         best = forms[0]
         for form in forms[1:]:
@@ -280,10 +258,6 @@ def cases(found: Sequence[Fraction]) -> Iterator[Case]:
 
 
 def units(controller: Controller) -> int:
-    """Return the number of units of the decision that needs the most units, among all cases of the delay.
-
-    Raises:
-        InputError: If the controller is no piecewise-linear network of beliefs.
-    """
+    """Return the number of units of the decision that needs the most units, among all cases of the delay."""
     made = (decision(controller, case.delay, ONE) for case in cases(limits(controller)))
     return max(len(each.network.units) for each in made)

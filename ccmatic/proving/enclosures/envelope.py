@@ -49,11 +49,7 @@ def enclose(controller: Controller, seconds: float = 60, ordered: bool = False) 
 
 
 def is_tightest(envelope: Controller, controller: Controller, ordered: bool = False, seconds: float = 60) -> bool:
-    """Return whether an envelope is the one that `enclose` returns for a controller.
-
-    Raises:
-        InputError: If `enclose` raises it.
-    """
+    """Return whether an envelope is the one that `enclose` returns for a controller."""
     return bool(parse(enclose(controller, seconds, ordered), envelope.name).meaning == envelope.meaning)
 
 

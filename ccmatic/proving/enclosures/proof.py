@@ -42,7 +42,6 @@ class SavedProof(Saved):
     WRONG = "no proof about a network"
 
     def fault(self) -> str | None:
-        """Return the reason why this data does not prove the claim about the network, or None."""
         return fault(self.controller, self.invariant)
 
     def record(self) -> EnclosedFile:
@@ -64,21 +63,12 @@ class Enclosed(Proved):
 
     The answer is PROVED, or UNKNOWN. A claim that the envelope breaks may still hold for the network. The invariant is
     about the envelope.
-
-    Attributes:
-        controller: The network.
-        envelope: The text of the envelope that contains the network.
     """
 
     controller: Controller
     envelope: str
 
     def save(self, folder: str | Path, name: str) -> Path:
-        """Write the network and the proof to a file in a folder, and return the file.
-
-        Raises:
-            InputError: If the claim is not proved, or the file cannot be written.
-        """
         if self.invariant is None:
             raise InputError(f"{self.claim} has no proof")
         return SavedProof(self.controller, self.invariant).save(folder, name)
@@ -92,13 +82,6 @@ def fault(controller: Controller, invariant: Invariant) -> str | None:
     """Return the reason why an invariant does not prove its claim about a network, or None.
 
     The invariant is about an envelope. The envelope has to contain the network.
-
-    Args:
-        controller: The network.
-        invariant: The invariant, such as `invariants.load_invariant` returns it.
-
-    Raises:
-        InputError: If the controller is no network that `enclose` accepts.
     """
     envelope, widest = invariant.controller, _widest(invariant.query, controller)
     if envelope.meaning != widest.meaning and not (
@@ -156,9 +139,6 @@ def attempt(query: Query, controller: Controller, claim: Claim, seconds: float =
     """Search for a proof of a claim: by an envelope for a network of many units, by an invariant for other controllers.
 
     The arguments are those of `prove`.
-
-    Raises:
-        InputError: If `prove` or `invariants.prove` raises it.
     """
     by_envelope = is_network(controller)
     return (prove if by_envelope else prove_invariant)(query, controller, claim, seconds, jobs)
@@ -177,7 +157,6 @@ def is_network(controller: Any) -> bool:
 
 
 def folder_of(file: Path) -> Path:
-    """Return the folder with the proofs that an ONNX file names."""
     return file.parent / f"{file.stem}-proofs"
 
 
@@ -187,11 +166,7 @@ def digest(file: Path) -> str:
 
 
 def notes_of(proofs: Mapping[Path, object]) -> dict[str, str]:
-    """Return the metadata of an ONNX file that name its proofs.
-
-    Args:
-        proofs: The claim of each proof, by the file of the proof.
-    """
+    """Return the metadata of an ONNX file that name its proofs."""
     return {CLAIMS: "; ".join(map(str, proofs.values())), PROOFS: " ".join(map(digest, proofs))}
 
 
@@ -200,14 +175,6 @@ def carry(proof: Enclosed, folder: Path, name: str) -> Path:
 
     The folder of the proofs lies beside the copy. If it has earlier proofs of the same network, the metadata name them
     as well.
-
-    Args:
-        proof: A proof about the network of an ONNX file.
-        folder: The folder for the copy.
-        name: The name of the proof's file, without its suffix.
-
-    Raises:
-        InputError: If the claim is not proved, or a file cannot be written.
     """
     original = Path(str(proof.controller.file))
     copy: Path = writable_folder(folder) / original.name
@@ -222,7 +189,6 @@ def carry(proof: Enclosed, folder: Path, name: str) -> Path:
 
 
 def _of_network(file: Path, source: str) -> SavedProof | None:
-    """Return the proof of a file, if it is a proof about the network of a source."""
     try:
         proof = SavedProof.load(file)
     except InputError:
@@ -231,15 +197,7 @@ def _of_network(file: Path, source: str) -> SavedProof | None:
 
 
 def proofs_of(file: str | Path, allow_code: bool = False) -> list[SavedProof]:
-    """Return the proofs that the metadata of an ONNX file name. They are about the network of this file.
-
-    Args:
-        file: The path of the ONNX file. Its proofs lie in the folder NAME-proofs beside it.
-        allow_code: Whether a proof may name models by paths, whose code then runs.
-
-    Raises:
-        InputError: If the file names no proof, a proof is absent, or the metadata claim something else.
-    """
+    """Return the proofs that the metadata of an ONNX file name. They are about the network of this file."""
     path = Path(file)
     notes = networks.read(path).notes
     names = notes.get(PROOFS, "").split()

@@ -16,16 +16,7 @@ PANELS = {
 
 
 def draw(points, dominated, file):
-    """Draw the proved points to a file. Points that no other point dominates stand out.
-
-    Args:
-        points: The Points to draw.
-        dominated: For each point by name, the names of the points that dominate it; see `points.dominated`.
-        file: The path of a PNG, SVG or PDF file.
-
-    Raises:
-        InputError: If matplotlib is missing, or the file's suffix is not supported.
-    """
+    """Draw the proved points to a file. Points that no other point dominates stand out."""
     drawn = [measure for measure in PANELS if any(measure in point.measures for point in points)] or ["inflight"]
     same = len(commonprefix([point.name for point in points]))  # noqa: RUF071 (names are no paths)
     with traces.figure(file, (4.5 * len(drawn), 4.2)) as figure:
@@ -39,7 +30,6 @@ def draw(points, dominated, file):
 
 
 def _places(points, measure):
-    """Return the names of the points by their place in a panel, a pair (utilisation, measure)."""
     places = defaultdict(list)
     for point in points:
         if measure in point.measures:
@@ -48,7 +38,6 @@ def _places(points, measure):
 
 
 def _mark(axes, place, best):
-    """Draw a mark at a place of a panel, with the names of the front's points at that place."""
     axes.plot(*place, "o", color=SENDER if best else QUIET, fillstyle="full" if best else "none")
     if best:
         axes.annotate(", ".join(best), place, (5, 3), textcoords="offset points", fontsize=SMALL, fontweight="bold")

@@ -24,45 +24,32 @@ CHANGE = Fraction(2)
 
 @dataclass(frozen=True)
 class Member:
-    """A controller or an envelope that may be on a front.
-
-    Attributes:
-        name: The name of the controller or envelope.
-        source: The Python text of the controller or envelope.
-        freedom: How much choice an envelope leaves: the share of its largest rate that lies above its smallest rate,
-            averaged over all returned rates. For a controller this is 0.
-    """
+    """A controller or an envelope that may be on a front."""
 
     name: str
     source: str
+    #: How much choice an envelope leaves: the share of its largest rate that lies above its smallest rate, averaged
+    #: over all returned rates. For a controller this is 0.
     freedom: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True)
 class Point:
-    """A controller and the outcome of its proof.
-
-    Attributes:
-        name: The controller's name.
-        source: The Python text of the controller.
-        shape: The shape that proves the controller, or the last shape tried; None if the search timed out.
-        verdict: The verdict of the proof.
-        file: The result file of `shape`; None if the search timed out.
-        measures: The guaranteed measures, by name.
-        why: The reason why no shape proves the controller, or None.
-    """
+    """A controller and the outcome of its proof."""
 
     name: str
     source: str
+    #: The shape that proves the controller, or the last shape tried; None if the search timed out.
     shape: str | None
     verdict: str
+    #: The result file of `shape`; None if the search timed out.
     file: str | None
     measures: dict[str, Fraction]
+    #: The reason why no shape proves the controller, or None.
     why: str | None = None
 
 
 def measured(proof, result, freedom):
-    """Return the measures that a proof guarantees. `freedom` is the freedom of a Member."""
     measures = {name: result.values[name] for name in MEASURES if name in result.values} | {"freedom": freedom}
     moved = [state for state in proof.states if any(each.name in proof.beliefs for each in state.measures)]
     windows = [windows_after(state, CHANGE, result.values) for state in moved]

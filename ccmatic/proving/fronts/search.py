@@ -27,7 +27,7 @@ MOST = Fraction(2)
 
 
 def network_of(query):
-    """Return the model, buffer and jitter of a query. Raise InputError if no shape fits this network."""
+    """Return the model, buffer and jitter of a query. Raise InputError if no shape fits."""
     network = query.network.model_name, str(query.buffer), query.jitter
     shapes_on(network)
     return network
@@ -36,12 +36,8 @@ def network_of(query):
 def members(query, events):
     """Return a Member for every candidate that no counterexample breaks. Candidates with few terms come first.
 
-    Candidates that always send the same bytes count as one Member.
-
-    Args:
-        query: The query.
-        events: The events of a complete synthesis. Each remaining candidate then belongs to a class that has a
-            solution, or to a class that timed out.
+    The events are those of a complete synthesis, so each remaining candidate belongs to a class that has a solution or
+    timed out. Candidates that always send the same bytes count as one Member.
     """
     remaining = generator(query)
     breaking = [Trace.from_json(event.trace) for event in events if event.kind == COUNTEREXAMPLE]
@@ -62,13 +58,7 @@ def members(query, events):
 
 @isolated
 def _differing(query, candidates, traces):
-    """Return the candidates, except those that send the same bytes as an earlier candidate in every window.
-
-    Args:
-        query: The query of the candidates' template.
-        candidates: The candidates, by the forms of their rates.
-        traces: Traces on which many candidates differ, used for a quick comparison.
-    """
+    """Return the candidates, except those that send the same bytes as an earlier candidate in every window."""
     shape, *_ = shapes_on(network_of(query))
     proof = load_definition("proofs", "PROOF", shape)
     windows = windows_of(shape, proof, proof.horizon)
@@ -100,21 +90,13 @@ def _lowest(form):
 
 
 def step_of(text):
-    """Return the step between the factors of a Grid. Raise InputError if the text is no valid step."""
     step = exact(text)
     counts(step, MOST)
     return step
 
 
 def envelopes(query, points, step, options=SolverOptions()):
-    """Yield a Member for each maximal envelope around the Points' controllers, if it leaves a choice of rates.
-
-    Args:
-        query: The query that the envelopes must ensure.
-        points: The Points of the controllers.
-        step: As in `widen`.
-        options: As in `widen`.
-    """
+    """Yield a Member for each maximal envelope around the Points' controllers, if it leaves a choice of rates."""
     for point in points:
         controller = query.read_controller(point.source, point.name)
         widening = widen(controller, query, step=step, most=MOST, solver=options)
@@ -130,19 +112,7 @@ def _freedom(grid, place):
 
 
 def prove_each(query, members, folder, jobs=1, cluster=None, options=SolverOptions()):
-    """Yield the Point of each Member, in the order of the members.
-
-    Args:
-        query: The query.
-        members: The Members.
-        folder: The folder for the proofs, from which the same call resumes.
-        jobs: As in `synthesise`.
-        cluster: As in `synthesise`.
-        options: SolverOptions.
-
-    Raises:
-        InputError: If no shape fits the query's network, or the beliefs that a controller reads.
-    """
+    """Yield the Point of each Member, in the order of the members."""
     network = network_of(query)
     with Team(jobs, cluster) as team:
         yield from team.each(point, [(member, str(folder), network, options) for member in members])

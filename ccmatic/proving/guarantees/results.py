@@ -17,38 +17,21 @@ _SHIPPED = "results.proofs"
 
 @dataclass(frozen=True)
 class Result:
-    """The content of one result file of a proof.
-
-    Attributes:
-        file: The result file.
-        proof: The definition of the proof.
-        definition: The name or the path of the proof's definition.
-        controller: The controller whose guarantees are proved.
-        horizon: The horizon T, the number of points of a window, which spans T - 1 steps.
-        constants: The value of each constant, by name.
-        verdicts: The verdict on each lemma, by name.
-    """
+    """The content of one result file of a proof."""
 
     file: Path
     proof: Proof
+    #: The name or the path of the proof's definition.
     definition: str
     controller: Any
+    #: The horizon T, the number of points of a window, which spans T - 1 steps.
     horizon: int
     constants: Mapping[str, Fraction]
     verdicts: Mapping[str, str]
 
 
 def read_result(file: str | Path, allow_code: bool = False) -> Result:
-    """Read a result file. This function does not prove the numbers again; `ccmatic check` does.
-
-    Args:
-        file: A result file that `ccmatic prove` wrote, or the name of a shipped result.
-        allow_code: Whether to run the file that the result names as its proof. Otherwise only shipped proofs are
-            accepted.
-
-    Raises:
-        InputError: If the file is no result file, or names a proof that may not be run.
-    """
+    """Read a result file. This function does not prove the numbers again; `ccmatic check` does."""
     file = definitions.find_file([_SHIPPED], file, ".json")
     with located(str(file)):
         data = parse_json(read_text(file), str(file))
@@ -85,13 +68,7 @@ def shipped() -> tuple[Result, ...]:
 def of_controller(
     controller: controllers.Controller, horizon: int | None = None, jitter: int | None = None
 ) -> Iterator[Result]:
-    """Yield the shipped results for a controller.
-
-    Args:
-        controller: The controller. Only its text matters; its name may differ from the name in the result.
-        horizon: If given, only yield results for windows of this many steps.
-        jitter: If given, only yield results for a jitter of this many steps.
-    """
+    """Yield the shipped results for the text of a controller, whose name may differ."""
     for result in shipped():
         same = result.controller.body == controller.body
         if same and horizon in (None, result.horizon) and jitter in (None, result.proof.jitter):

@@ -101,7 +101,6 @@ class Guarantee:
 
     @property
     def window(self) -> int:
-        """The number of steps in a window."""
         return self.result.horizon - self.result.proof.common
 
     def bounds(self) -> str:
@@ -128,12 +127,7 @@ class Guarantee:
         return f"{self.bounds()}. A step is {self._time(self.step)}. Required: {self.conditions()}."
 
     def record(self, controller: str, basis: str) -> Any:
-        """Return the GuaranteeLine for a path whose rate is known.
-
-        Args:
-            controller: The name of the controller.
-            basis: A description of the source of the path's values.
-        """
+        """Return the GuaranteeLine for a path whose rate is known."""
         bdp = self.path.bdp
         assert bdp is not None and self.path.rtt is not None
         inflight, lossless = (
@@ -231,17 +225,6 @@ def translate(result: Result, path: DeployedPath) -> Guarantee:
 
     All published bounds come from this function: the bounds in `fit`, `emulate`, `evaluate`, exported headers, policy
     files, README and docs.
-
-    Args:
-        result: The result of a proof for a network with jitter.
-        path: The path. Its unknown values become conditions of the guarantee.
-
-    Returns:
-        The Guarantee. Its `missing` lists the conditions that the path does not meet. The bounds hold only on paths
-        that meet all conditions.
-
-    Raises:
-        InputError: If the proof is for a network without jitter.
     """
     proof, values = result.proof, result.constants
     if not proof.jitter:

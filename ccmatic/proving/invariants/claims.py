@@ -47,31 +47,21 @@ class Claim:
 
 @dataclass(frozen=True)
 class Monitored:
-    """A claim about a transition system.
-
-    Attributes:
-        claim: The claim.
-        holds: The condition on a state that the claim holds at its step.
-        early: The conditions on the steps before an initial state that the claim holds there.
-        monitor: An unknown that belongs to the state as well; None if the claim needs none.
-        at_first: The value of the monitor in an initial state.
-        after: The value of the monitor after a step.
-    """
+    """A claim about a transition system."""
 
     claim: Claim
+    #: The condition on a state that the claim holds at its step.
     holds: Truth
+    #: The conditions on the steps before an initial state that the claim holds there.
     early: tuple[Truth, ...]
+    #: An unknown that belongs to the state as well; None if the claim needs none.
     monitor: Any = None
     at_first: Any = None
     after: Any = None
 
 
 def monitored(claim: Claim, system: TransitionSystem) -> Monitored:
-    """Return a claim as a condition on the states of a transition system.
-
-    Raises:
-        InputError: If the network has no such quantity, or the claim bounds a quantity from the other side.
-    """
+    """Return a claim as a condition on the states of a transition system."""
     if claim.subject == "utilisation":
         return _service_curve(claim, system)
     if claim.within is not None:

@@ -47,27 +47,18 @@ class Answer(Enum):
 
 @dataclass(frozen=True)
 class Found:
-    """The outcome of a search.
-
-    Attributes:
-        answer: The answer.
-        problem: The problem that has this answer; None if the answer is UNKNOWN.
-        clauses: The clauses of the invariant, if the answer is PROVED.
-        seconds: The CPU seconds that each process spent.
-        settings: The settings that gave the answer.
-    """
+    """The outcome of a search."""
 
     answer: Answer
     problem: Problem | None = None
     clauses: tuple[Truth, ...] = ()
+    #: The CPU seconds that each process spent.
     seconds: float = 0
     settings: str = ""
 
 
 @dataclass(frozen=True, eq=False)
 class _Posed:
-    """A problem as Horn clauses, which assume some facts."""
-
     problem: Problem
     known: Facts
     text: str
@@ -90,13 +81,7 @@ class _Posed:
 
 
 def search(problems: Iterable[Problem], seconds: float, jobs: int = 2) -> Found:
-    """Search for an invariant of one of several problems.
-
-    Args:
-        problems: Problems about the same claim.
-        seconds: The budget: the CPU seconds of each process.
-        jobs: The number of processes; with one, this process tries everything in turn.
-    """
+    """Search for an invariant of one of several problems."""
     spent = 0.0
     for spent, posed, (answer, body, settings, _) in _answers(problems, seconds, jobs):
         if answer is Answer.PROVED or (answer is Answer.REACHABLE and posed.is_complete):
@@ -142,7 +127,6 @@ def _answers(problems: Iterable[Problem], seconds: float, jobs: int) -> Iterator
 
 
 def _attempts(problems: Iterable[Problem]) -> list[_Attempt]:
-    """Return an attempt for each problem and each setting of Spacer for it."""
     return [(posed, how) for posed in map(_Posed.of, problems) for how in PORTFOLIO[posed.is_complete]]
 
 
@@ -157,13 +141,7 @@ def _round(team: Team, attempts: list[_Attempt], seconds: float, seed: int) -> I
 
 
 def attempt(text: str, settings: dict[str, Any], seconds: float) -> _Result:
-    """Return Spacer's answer to Horn clauses, the invariant as text, the settings as text, and the CPU seconds.
-
-    Args:
-        text: The clauses in SMT-LIB.
-        settings: The settings of Spacer.
-        seconds: The CPU seconds after which the answer is UNKNOWN.
-    """
+    """Return Spacer's answer to Horn clauses, the invariant as text, the settings as text, and the CPU seconds."""
     begin, own = process_time(), z3.Context()
     solver = z3.SolverFor("HORN", own)
     for name, value in settings.items():
@@ -202,12 +180,7 @@ def _state(problem: Problem, known: Facts) -> list[Any]:
 
 
 def horn_clauses(problem: Problem, known: Facts) -> str:
-    """Return the problem as constrained Horn clauses in SMT-LIB: an unknown set of states with three conditions.
-
-    Args:
-        problem: The problem.
-        known: Facts that hold in all states.
-    """
+    """Return the problem as constrained Horn clauses in SMT-LIB: an unknown set of states with three conditions."""
     own = z3.Context()
     converter, fixed = Z3Converter(get_env(), own), Replaced(known.fixed)
 

@@ -39,27 +39,20 @@ class Eventually:
 
     @staticmethod
     def of(first: FirstSteps | Phases, second: Invariant) -> "Eventually":
-        """Return two proofs as one claim. `fault` decides whether the claim is true.
-
-        Raises:
-            InputError: If the proofs are about different controllers or networks.
-        """
+        """Return two proofs as one claim. `fault` decides whether the claim is true."""
         require_same(first, second)
         return Eventually(first, second)
 
     @property
     def controller(self) -> Any:
-        """The controller."""
         return self.second.controller
 
     @property
     def executions(self) -> str:
-        """The executions that the joined claim is about, as in FirstSteps."""
         return executions_of(self.first.query)
 
     @property
     def claim(self) -> str:
-        """The joined claim, as text."""
         about: Any = self.first.query.property
         return f"{self.second.claim}, for ever from some step within {about.expectations[0].by} rtt on"
 
@@ -68,9 +61,6 @@ class Eventually:
         """Return the reason why the two proofs do not imply the joined claim, or None.
 
         This call does not check the proofs themselves.
-
-        Args:
-            options: The solvers that decide whether an execution is in the set of the invariant.
         """
         try:
             steps = without_history(self.first.query, self.controller)

@@ -21,14 +21,10 @@ from ccmatic.proving.invariants.problem import Problem
 
 @dataclass(frozen=True)
 class Facts:
-    """Facts about the states of a problem.
-
-    Attributes:
-        clauses: The facts.
-        fixed: The unknowns that have the same value in all states, with this value: 0, true or false.
-    """
+    """Facts about the states of a problem."""
 
     clauses: tuple[Truth, ...]
+    #: The unknowns that have the same value in all states, with this value: 0, true or false.
     fixed: Mapping[Any, Any]
 
 

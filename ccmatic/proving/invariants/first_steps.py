@@ -22,14 +22,9 @@ from ccmatic.records import CertificateFile, ControllerRecord, FirstStepsFile, Q
 
 @dataclass(frozen=True)
 class FirstSteps(Saved):
-    """A proof that no execution of a query breaks its expectation, with certificates.
+    """A proof that no execution of a query breaks its expectation, with certificates."""
 
-    Attributes:
-        query: The query: the network, the start of the executions, their number of steps, and the expectation.
-        controller: The controller.
-        certificates: A certificate for each way to fail.
-    """
-
+    #: The query: the network, the start of the executions, their number of steps, and the expectation.
     query: Query
     controller: Any
     certificates: Sequence[CertificateFile]
@@ -48,12 +43,10 @@ class FirstSteps(Saved):
 
     @property
     def executions(self) -> str:
-        """The executions that the expectation is about: their network, their start, and further conditions."""
         return executions_of(self.query)
 
     @property
     def claim(self) -> str:
-        """The expectation, as text."""
         return str(self.query.property.expectations[0])  # type: ignore[attr-defined]
 
     @isolated
@@ -97,7 +90,6 @@ def failures(query: Query, controller: Any) -> Iterator[list[Truth]]:
 
 
 def own_reads(query: Query, controller: Any) -> set[str]:
-    """Return the beliefs that the controller reads."""
     return query.units().keys() & set(controller.parameters)
 
 
@@ -112,16 +104,7 @@ def has_execution(query: Query, controller: Any) -> bool:
 
 
 def search(query: Query, controller: Any, seconds: float) -> tuple[FirstSteps | None, Any]:
-    """Return the proof of a query and the trace that breaks its expectation. Both are None if the solver timed out.
-
-    Args:
-        query: The query.
-        controller: The controller.
-        seconds: The budget in CPU seconds.
-
-    Raises:
-        InputError: If no execution begins as the query states.
-    """
+    """Return the proof of a query and the trace that breaks its expectation. Both are None if the solver timed out."""
     query = query.on(delay="executions")
     judgement = Judge(query, options=SolverOptions(timeout=Clock(seconds, process_time))).judge(controller)
     if judgement.verdict == VIOLATED:

@@ -31,21 +31,18 @@ class Replaced(DagWalker):  # type: ignore[misc]
         self._values = values
 
     def condition(self, truth: Truth) -> Truth:
-        """Return a condition with the values in place of the unknowns."""
         if isinstance(truth, bool):
             return truth
         result: Truth = self.walk(truth.node)
         return result
 
     def term(self, term: Term) -> Linear:
-        """Return a term with the values in place of the unknowns."""
         result = linear(0)
         for node, coefficient in linear(term).coefficients.items():
             result = result + self.walk(node) * coefficient
         return result + linear(term).constant
 
     def value(self, value: Any) -> Any:
-        """Return a term or a condition with the values in place of the unknowns."""
         return self.term(value) if isinstance(value, Linear) else self.condition(value)
 
     def walk_symbol(self, formula: Any, args: Any, **_: Any) -> Any:
@@ -100,7 +97,6 @@ Replaced._methods = {kind: name for kind in all_types() if (name := nt_to_fun(ki
 
 
 def unknowns(conditions: Iterable[Truth]) -> list[Any]:
-    """Return the symbols of all unknowns in conditions, by name."""
     symbols = set().union(*(formula(each).get_free_variables() for each in conditions))
     return sorted(symbols, key=lambda symbol: symbol.symbol_name())
 

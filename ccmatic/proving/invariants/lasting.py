@@ -56,7 +56,6 @@ class Place:
 
     @property
     def key(self) -> tuple[str, str]:
-        """The column with the number."""
         return self.column, self.number
 
     def symbol(self, kind: Any, later: int = 0) -> Any:
@@ -67,7 +66,6 @@ class Place:
 
 
 def as_value(symbol: Any) -> Condition | Linear:
-    """Return an unknown as a condition or as a term."""
     return Condition(symbol) if symbol.symbol_type() is BOOL else Linear({symbol: Fraction(1)})
 
 
@@ -228,7 +226,6 @@ class Window:
 
     @cached_property
     def checker(self) -> Checker:
-        """A solver that has all laws."""
         checker = Checker()
         for law in self.laws:
             checker.add(law.formula)

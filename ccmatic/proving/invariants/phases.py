@@ -26,17 +26,13 @@ from ccmatic.questions.query import Query
 
 @dataclass(frozen=True)
 class Phases:
-    """Proofs about first steps that follow each other, as one claim.
+    """Proofs about first steps that follow each other, as one claim."""
 
-    Attributes:
-        first: The first proof, or phases that are joined already.
-        second: The proof whose executions begin where those of `first` end.
-        query: The query of the joined claim: from the start of `first`, the expectation of `second` within the time of
-            both.
-    """
-
+    #: The first proof, or phases that are joined already.
     first: "FirstSteps | Phases"
+    #: The proof whose executions begin where those of `first` end.
     second: FirstSteps
+    #: The query of the joined claim: from the start of `first`, the expectation of `second` within the time of both.
     query: Query
 
     #: What `fault` decides, for people.
@@ -44,27 +40,20 @@ class Phases:
 
     @staticmethod
     def of(first: "FirstSteps | Phases", second: FirstSteps) -> "Phases":
-        """Return two phases as one claim. `fault` decides whether the claim is true.
-
-        Raises:
-            InputError: If the proofs are about different controllers or networks.
-        """
+        """Return two phases as one claim. `fault` decides whether the claim is true."""
         require_same(first, second)
         return Phases(first, second, _joined(first.query, second.query))
 
     @property
     def controller(self) -> Any:
-        """The controller."""
         return self.second.controller
 
     @property
     def executions(self) -> str:
-        """The executions of the claim, as in FirstSteps."""
         return executions_of(self.query)
 
     @property
     def claim(self) -> str:
-        """The joined claim, as text."""
         return str(_expectation(self.query))
 
     @isolated
@@ -72,9 +61,6 @@ class Phases:
         """Return the reason why the two proofs do not imply the joined claim, or None.
 
         This call does not check the proofs themselves.
-
-        Args:
-            options: The solvers that decide whether laws and claims follow.
         """
         parts = [ExactWindow(each.query, self.controller, options) for each in (self.first, self.second)]
         whole = ExactWindow(self.query, self.controller, options, {name for each in parts for name in each.part.reads})
@@ -101,7 +87,6 @@ class Phases:
 
 
 def require_same(first: Any, second: Any) -> None:
-    """Raise InputError if two proofs are about different controllers or networks."""
     if first.controller.source != second.controller.source:
         names = " and ".join(dict.fromkeys((first.controller.name, second.controller.name)))
         raise InputError(f"the proofs are about different controllers ({names}); expected the same text in both")
@@ -153,7 +138,6 @@ class ExactWindow(Window):
 
     @cached_property
     def laws(self) -> list[Law]:
-        """All laws."""
         return list(self.part.laws(self.controller))
 
     @cached_property
@@ -169,7 +153,6 @@ class ExactWindow(Window):
 
     @cached_property
     def checker(self) -> Checker:
-        """The solver, which has all laws."""
         checker = Checker(self._options)
         for law in self.laws:
             checker.add(law.formula)
@@ -193,7 +176,6 @@ class ExactWindow(Window):
         return None
 
     def answer(self, conditions: Sequence[Truth]) -> str:
-        """Return the solver's answer to the question whether an execution satisfies all conditions."""
         self.checker.push()
         for condition in conditions:
             self.checker.add(condition)

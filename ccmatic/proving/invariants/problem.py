@@ -16,14 +16,10 @@ Clauses = Sequence[Truth]
 
 @dataclass(frozen=True)
 class Implication:
-    """An implication that an invariant has to satisfy. It holds if the conditions `refuted` have no common solution.
-
-    Attributes:
-        name: The name, for messages.
-        refuted: Conditions that state the premise and the negation of the conclusion.
-    """
+    """An implication that an invariant has to satisfy. It holds if the conditions `refuted` have no common solution."""
 
     name: str
+    #: Conditions that state the premise and the negation of the conclusion.
     refuted: tuple[Truth, ...]
 
 
@@ -36,27 +32,22 @@ class Problem:
 
     @cached_property
     def about(self) -> Monitored:
-        """The claim about the system."""
         return monitored(self.claim, self.system)
 
     @cached_property
     def state(self) -> tuple[Any, ...]:
-        """The unknowns of the state, with the claim's monitor."""
         return (*self.system.state, *([] if self.about.monitor is None else [self.about.monitor]))
 
     @cached_property
     def at_first(self) -> dict[Any, Any]:
-        """The value of each unknown of the state in an initial state."""
         return {**self.system.at_first, self.about.monitor: self.about.at_first}
 
     @cached_property
     def after(self) -> dict[Any, Any]:
-        """The value of each unknown of the state after a step."""
         return {**self.system.after, self.about.monitor: self.about.after}
 
     @property
     def names(self) -> dict[Any, str]:
-        """The names of the unknowns of the state, for people and for files."""
         return {
             each: each.symbol_name() if each is self.about.monitor else self.system.describe(each)
             for each in self.state
@@ -77,7 +68,6 @@ class Problem:
         return Implication("proves the claim", (*clauses, *self.system.current, no(self.about.holds)))
 
     def implications(self, clauses: Clauses) -> Iterator[Implication]:
-        """Yield all implications of an invariant."""
         yield self.starts(clauses)
         for number, clause in enumerate(clauses, 1):
             yield self.stays(clauses, clause, f"stays inside, clause {number}")

@@ -21,29 +21,19 @@ BUDGET = 60
 
 @dataclass(frozen=True)
 class Proved:
-    """The outcome of a proof attempt.
-
-    Attributes:
-        claim: The claim.
-        answer: PROVED, UNKNOWN, or REACHABLE. REACHABLE means that a state of the system breaks the claim. Possibly no
-            execution has this state.
-        invariant: The invariant with its certificates, if the claim is proved.
-        seconds: The CPU seconds of the search, for each process.
-        settings: The settings of the solver that gave the answer.
-    """
+    """The outcome of a proof attempt."""
 
     claim: Claim
+    #: PROVED, UNKNOWN, or REACHABLE. REACHABLE means that a state of the system breaks the claim. Possibly no execution
+    #: has this state.
     answer: engine.Answer
     invariant: Invariant | None = None
+    #: The CPU seconds of the search, for each process.
     seconds: float = 0
     settings: str = ""
 
     def save(self, folder: str | Path, name: str) -> Path:
-        """Write the proof to a file in a folder, and return the file.
-
-        Raises:
-            InputError: If the claim is not proved, or the file cannot be written.
-        """
+        """Write the proof to a file in a folder. Raise InputError if the claim is not proved."""
         if self.invariant is None:
             raise InputError(f"{self.claim} has no proof")
         return self.invariant.save(folder, name)
@@ -55,18 +45,7 @@ Prover: TypeAlias = Callable[[Query, Any, Claim, float, int], Proved]
 
 @isolated
 def prove(query: Query, controller: Any, claim: Claim, seconds: float = 60, jobs: int = 2) -> Proved:
-    """Search for an invariant that proves a claim about a controller on a query's network.
-
-    Args:
-        query: The query. Its property states how executions begin.
-        controller: The controller, as the query loads it.
-        claim: The claim.
-        seconds: The budget of the search: the CPU seconds of each process.
-        jobs: The number of processes.
-
-    Raises:
-        InputError: If the budget is not above 0, or if the network has no transition system.
-    """
+    """Search for an invariant that proves a claim about a controller on a query's network."""
     return certified(query, controller, claim, search(query, controller, claim, seconds, jobs))
 
 
@@ -79,13 +58,11 @@ def search(query: Query, controller: Any, claim: Claim, seconds: float, jobs: in
 
 
 def require_budget(seconds: float) -> None:
-    """Raise InputError if a budget is not above 0."""
     if not seconds > 0:
         raise InputError(f"the budget is {seconds:g} s; expected more than 0 s")
 
 
 def certified(query: Query, controller: Any, claim: Claim, found: engine.Found) -> Proved:
-    """Return the outcome of a search, with certificates if it has an invariant."""
     if found.answer is not engine.Answer.PROVED or found.problem is None:
         return Proved(claim, found.answer, None, found.seconds, found.settings)
     clauses = simplified(found.problem, found.clauses)

@@ -35,7 +35,6 @@ Literals = Sequence[Sequence[LiteralRecord]]
 
 
 def literals(clause: Truth, names: Mapping[Any, str]) -> list[LiteralRecord]:
-    """Return a clause as records, with names for its unknowns."""
     if not isinstance(clause, Condition):
         raise ValueError(f"the clause {clause} is no condition")
     parts = clause.node.args() if clause.node.is_or() else (clause.node,)
@@ -55,11 +54,7 @@ def _literal(node: Any, holds: bool, names: Mapping[Any, str]) -> LiteralRecord:
 
 
 def clause_of(parts: Sequence[LiteralRecord], unknowns: Mapping[str, Any]) -> Truth:
-    """Return the clause that records describe.
-
-    Raises:
-        InputError: If a record names no unknown of the state.
-    """
+    """Return the clause that records describe."""
     return some([_condition(part, unknowns) for part in parts])
 
 
@@ -87,7 +82,6 @@ class Saved:
     WRONG: ClassVar[str]
 
     def record(self) -> Any:
-        """Return the content of the file."""
         raise NotImplementedError
 
     @classmethod
@@ -111,7 +105,6 @@ class Saved:
         return cls.read(file, parse_json(read_text(Path(file)), str(file)), allow_code)
 
     def save(self, folder: str | Path, name: str) -> Path:
-        """Write the proof to a file in a folder, and return the file."""
         file: Path = writable_folder(Path(folder)) / f"{name}.json"
         write_text(file, json.dumps(records.data(self.record()), separators=(",", ":")) + "\n")
         return file
@@ -119,22 +112,15 @@ class Saved:
 
 @dataclass(frozen=True)
 class Invariant(Saved):
-    """An inductive invariant with its certificates.
-
-    Attributes:
-        query: The query: the network, and the start of the executions.
-        controller: The controller.
-        claim: The claim.
-        clauses: The clauses as records.
-        certificates: The certificates of the implications, in the order of `Problem.implications`.
-        without: The names of laws that the proof does not need, as in `derive`.
-    """
+    """An inductive invariant with its certificates."""
 
     query: Query
     controller: Any
     claim: Claim
     clauses: Literals
+    #: The certificates of the implications, in the order of `Problem.implications`.
     certificates: Sequence[CertificateFile]
+    #: The names of laws that the proof does not need, as in `derive`.
     without: tuple[str, ...] = ()
 
     FILE = InvariantFile
@@ -142,7 +128,6 @@ class Invariant(Saved):
 
     @property
     def executions(self) -> str:
-        """The executions that the claim is about: their network, their start, and further conditions."""
         return executions_of(self.query)
 
     @staticmethod
@@ -175,7 +160,6 @@ class Invariant(Saved):
         return None
 
     def record(self) -> InvariantFile:
-        """Return the content of the invariant's file."""
         claim = ClaimRecord(self.claim.subject, self.claim.relation, self.claim.amount, self.claim.within)
         return InvariantFile(
             made_by=f"ccmatic {__version__}",
@@ -205,11 +189,7 @@ def _implications(
 
 
 def clauses_of(clauses: Literals, problem: Problem) -> list[Truth]:
-    """Return the clauses of an invariant as conditions on the state of a problem.
-
-    Raises:
-        InputError: If a record names no unknown of the state.
-    """
+    """Return the clauses of an invariant as conditions on the state of a problem."""
     unknowns = {name: symbol for symbol, name in problem.names.items()}
     return [clause_of(clause, unknowns) for clause in clauses]
 
@@ -238,11 +218,7 @@ def executions_of(query: Query) -> str:
 
 
 def require_expects(query: Query) -> Any:
-    """Return the property of a query. The query may restrict its executions only by their start, as the claim states.
-
-    Raises:
-        InputError: If the query is about other executions.
-    """
+    """Return the property of a query, which may restrict its executions only by their start, as the claim states."""
     about: Any = query.property
     name = definitions.chosen("properties", "EXPECTS")
     if query.names["property"] != name:

@@ -11,13 +11,7 @@ from ccmatic.proving.invariants.problem import Problem
 
 
 def simplified(problem: Problem, clauses: Sequence[Truth], seconds: float = 10) -> tuple[Truth, ...]:
-    """Return an invariant that proves the same claim with fewer clauses and literals.
-
-    Args:
-        problem: The problem.
-        clauses: The clauses of an invariant.
-        seconds: A limit in CPU seconds; an invariant that is not yet minimal is an invariant, too.
-    """
+    """Return an invariant that proves the same claim with fewer clauses and literals."""
     end, stays, needed = process_time() + seconds, _Stays(problem), _Needs(problem)
     left = needed(tuple(clauses))
     for number in range(len(left)):
@@ -66,8 +60,6 @@ def _implied(checker: Checker, clauses: Sequence[Truth], then: Mapping[Any, Any]
 
 
 class _Needs:
-    """Finds the clauses that the proof needs."""
-
     def __init__(self, problem: Problem) -> None:
         self._problem, system = problem, problem.system
         self._now, self._step = Conflicts(system.current), Conflicts((*system.current, *system.step))
@@ -84,12 +76,10 @@ class _Needs:
 
 
 def _core(conflicts: Conflicts, clauses: tuple[Truth, ...], implied: Truth) -> list[int]:
-    """Return the numbers of the clauses that an implication needs."""
     return [number for number in conflicts.minimal([*clauses, no(implied)]) if number < len(clauses)]
 
 
 def _shorter(clause: Truth) -> Iterator[Truth]:
-    """Yield a clause without one of its literals."""
     literals = clause.node.args() if isinstance(clause, Condition) and clause.node.is_or() else ()
     for number in range(len(literals)):
         yield some([Condition(each) for place, each in enumerate(literals) if place != number])

@@ -81,11 +81,7 @@ class TransitionSystem:
         return self.x.horizon - 2
 
     def relative(self, value: Any) -> Any:
-        """Return a term or a condition about `x` in the values of the system, whose origins are 0.
-
-        Raises:
-            InputError: If the value depends on the origins, so that it does not follow from the state.
-        """
+        """Return a term or a condition about `x` in the values of the system, whose origins are 0."""
         if isinstance(value, bool):
             return value
         for row in _rows([value <= 0 if isinstance(value, Linear) else value], self._constants):
@@ -111,14 +107,6 @@ def derive(query: Query, controller: Any, without: Collection[str] = ()) -> Tran
     """Derive the transition system of a controller on a query's network.
 
     The executions begin as the query's property states. All conditions are terms of the current environment.
-
-    Args:
-        query: The query.
-        controller: The controller, as the query loads it.
-        without: The names of laws to leave out, as in `TransitionSystem.costly`.
-
-    Raises:
-        InputError: If the network has no transition system, or if the controller reads all steps since the start.
     """
     return _derivation(query, controller).system(without)
 
@@ -133,7 +121,7 @@ def variants(query: Query, controller: Any) -> Iterator[TransitionSystem]:
 
 
 def _derivation(query: Query, controller: Any) -> "_Derivation":
-    """Return the derivation of a system, which has bounded values. `derive` explains the arguments and errors."""
+    """Return the derivation of a system with bounded values, as `derive` explains it."""
     if query.model.since:
         raise InputError(f"the path of {query.model.name} changes once, so it has no transition system")
     _require_names(controller)
@@ -228,12 +216,10 @@ class _Derivation:
         return [each for each in self.controller.parameters if each in observed and observed[each].unit == BYTES]
 
     def unbounded(self) -> str:
-        """Return what the controller reads, for a message."""
         dated: list[str] = getattr(self.controller, "dated", list)()
         return ", ".join(f"`{name}`" for name in dated) or "values that refer to the whole execution"
 
     def system(self, without: Collection[str]) -> TransitionSystem:
-        """Return the system without the laws of some names."""
         constants, end = self.window.constants, self.end
         starts = self._lasting_starts()
         lasting = [law for law in self.lasting if law.name not in without]

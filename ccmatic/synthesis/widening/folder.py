@@ -30,23 +30,19 @@ ABOUT = "widening.json"
 
 
 def envelope_name(widening, number):
-    """Return the name of a maximal envelope by its number, which starts at 1."""
     return f"{widening.grid.controller.name}_wider_{number}"
 
 
 def trace_name(number):
-    """Return the file name of a breaking trace by its number, which starts at 0."""
     return f"breaks_{number + 1}.json"
 
 
 def envelope_docstring(widening, number):
-    """Return the docstring of a maximal envelope."""
     around = f"{envelope_name(widening, number)}: around {widening.grid.controller.name}"
     return f"{around}, found by ccmatic {__version__} for the query {widening.query.name}."
 
 
 def to_json(widening):
-    """Return the text of the file ABOUT."""
     controller = widening.grid.controller
     made = WideningFile(
         made_by=f"ccmatic {__version__}",
@@ -152,7 +148,6 @@ def _widen_to(path, grid, query, told, jobs, cluster, options):
 
 
 def lines(widening, path):
-    """Yield the records.EnvelopeLine of each maximal envelope of a Widening that was written to a folder."""
     for number, point in enumerate(widening.maximal, start=1):
         name = envelope_name(widening, number)
         wider = {

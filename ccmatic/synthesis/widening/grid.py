@@ -20,16 +20,12 @@ _DOCSTRING = re.compile(r'^    """.*?"""\n', re.DOTALL | re.MULTILINE)
 
 @dataclass(frozen=True)
 class End:
-    """One end of a returned rate.
-
-    Attributes:
-        line: The line of the `return`.
-        which: `low` or `high`.
-        factors: The factors by which the end may be multiplied, starting with 1.
-    """
+    """One end of a returned rate."""
 
     line: int
+    #: `low` or `high`.
     which: str
+    #: The factors by which the end may be multiplied, starting with 1.
     factors: tuple[Fraction, ...]
 
 
@@ -92,7 +88,6 @@ class Grid:
         return f"{docstring(says)}\n\n\n{ast.unparse(ast.Module(body, []))}\n"
 
     def envelope(self, point, says="", name=None):
-        """Return the envelope at a point, as a Controller."""
         return parse(self.source(point, says), name or f"{self.controller.name}_wider", None, self._beliefs)
 
     def least(self, trace):
