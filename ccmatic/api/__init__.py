@@ -84,12 +84,12 @@ if TYPE_CHECKING:
         check,
         draw_bounds,
         find_bounds,
+        find_front,
         prove,
         prove_by_invariant,
         prove_by_shapes,
         prove_expected,
     )
-    from ccmatic.proving.fronts import find_front
     from ccmatic.proving.guarantees import Guarantee, guarantee
     from ccmatic.questions import Question
     from ccmatic.questions.query import Network, Query

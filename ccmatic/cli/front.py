@@ -27,7 +27,7 @@ def front(query, out, step, jobs, cluster, solver, as_json):
     it, and compares the guarantees.
     """
     from ccmatic.cli import proof_reports as report
-    from ccmatic.proving.fronts import find_front
+    from ccmatic.proving import find_front
     from ccmatic.questions.query import load
 
     loaded_query = load(query)

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from ccmatic.proving.bounds import Bound, draw_bounds, find_bounds
     from ccmatic.proving.expectations import Decided, prove_by_invariant
     from ccmatic.proving.findings import Check, Finding
+    from ccmatic.proving.fronts import Front, find_front
     from ccmatic.proving.lemma_prover import NoValue
     from ccmatic.proving.proof_check import check
     from ccmatic.proving.proof_search import Listener, prove
@@ -23,12 +24,14 @@ __all__ = [
     "Check",
     "Decided",
     "Finding",
+    "Front",
     "Listener",
     "NoValue",
     "ProofOutcome",
     "check",
     "draw_bounds",
     "find_bounds",
+    "find_front",
     "load_result",
     "number",
     "prove",

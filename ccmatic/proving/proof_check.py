@@ -4,74 +4,31 @@ The check compares the file with the proof's definition, and again decides every
 reports the entries that it does not check.
 """
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterator, Sequence
 from fractions import Fraction
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from ccmatic import records
+from ccmatic.answers import verification
 from ccmatic.answers.verification import HOLDS, UNDECIDED, VIOLATED
-from ccmatic.base import definitions, located, parse_json, read_text
+from ccmatic.base import InputError, OutOfTime, counted, definitions, located, parse_json, read_text
 from ccmatic.contracts import Constant, Lemma, Proof, Values
-from ccmatic.logic import isolated_steps
+from ccmatic.logic import certificates, isolated_steps
 from ccmatic.logic.solving import SolverOptions
-from ccmatic.proving.certificate_files import certificate_file
+from ccmatic.networks.traces import Trace
+from ccmatic.proving.certificate_files import certificate_file, read_certificate
 from ccmatic.proving.enclosures.proof import SavedProof, proofs_of
 from ccmatic.proving.findings import Check, Finding
-from ccmatic.proving.invariants.eventually import Eventually
 from ccmatic.proving.invariants.first_steps import FirstSteps
-from ccmatic.proving.invariants.phases import Phases
+from ccmatic.proving.invariants.phases import Eventually, Phases
 from ccmatic.proving.invariants.saved import Invariant
 from ccmatic.proving.lemma_prover import Answer
 from ccmatic.proving.prover import Prover
-from ccmatic.proving.questions import (
-    BestValueQuestion,
-    Decision,
-    EdgeQuestion,
-    LemmaQuestion,
-    ProofQuestion,
-    Question,
-    decide,
-)
 from ccmatic.proving.result import Result, digest, read_result
 from ccmatic.proving.rounds import check_rounds, read_rounds
 from ccmatic.questions.query import Query, left_out
 from ccmatic.records import EnclosedFile, FirstStepsFile, InvariantFile, ProofFile, RoundsFile
-
-
-@dataclass(frozen=True)
-class Statement:
-    """A statement in the file that a prover must decide."""
-
-    about: str
-    how: str
-    question: Question
-
-    def finding(self, decision: Decision) -> Finding:
-        return Finding(self.about, decision.fault, self.how, unknown=decision.verdict == UNDECIDED)
-
-
-@dataclass(frozen=True)
-class VerdictStatement(Statement):
-    """The verdict on a lemma. A window, a certificate or the solvers decide whether the verdict is right."""
-
-    question: LemmaQuestion
-    answer: Answer
-
-    def finding(self, decision: Decision) -> Finding:
-        if decision.verdict == UNDECIDED:
-            return Finding(self.about, "no answer in time", decision.how, unknown=True)
-        paper, verdict = self.question.lemma.paper, decision.verdict
-        fault = decision.fault
-        if not fault and verdict != HOLDS and not paper:
-            fault = f"the lemma is {verdict}"
-        if not fault and self.answer.verdict != verdict:
-            fault = f"the file says {self.answer.verdict}; it is {verdict}"
-        if not fault and self.answer.empty and not decision.empty:
-            fault = "the file says that no window satisfies the premise; one does"
-        return Finding(self.about, fault, f"{verdict}: {decision.how}" if paper else decision.how)
 
 
 def check(
@@ -170,15 +127,12 @@ def check_windows(result: Result, options: SolverOptions = SolverOptions()) -> G
     if proof.bounds_nothing(values):
         yield Finding("bounds", "every bound is dropped, so nothing is proved")
     progress = "order of the states, how windows join, steps of the measures"
-    statements = chain(
-        [Statement("progress adds up", progress, ProofQuestion(values))],
-        _of_lemmas(result, prover.lemmas, values),
-        _corollaries(prover, values),
-        _edges(result, proof, values),
-        _fronts(result, proof, values),
-    )
-    for statement in statements:
-        yield statement if isinstance(statement, Finding) else statement.finding(decide(prover, statement.question))
+    yield Finding("progress adds up", "; ".join(prover.faults(values)) or None, progress)
+    yield from _lemmas(result, prover, values)
+    for derivation in prover.derivations(values):
+        yield Finding(f"corollary: {derivation.says}", derivation.fault, derivation.how)
+    yield from _edges(result, prover, values)
+    yield from _fronts(result, prover, values)
     for exclusion in prover.left_out:
         yield Finding("left out", None, str(exclusion), False)
     yield Finding(
@@ -217,27 +171,74 @@ def _wrong_constants(result: Result, proof: Proof) -> Iterator[str]:
             yield f"{name} is {optimum.value}, which is not a value of its range"
 
 
-def _of_lemmas(result: Result, lemmas: Mapping[str, Lemma], values: Values) -> Iterator[Finding | Statement]:
-    for lemma in lemmas.values():
-        answer, file = result.answers.get(lemma.name), certificate_file(result, lemma.name)
+def _lemmas(result: Result, prover: Prover, values: Values) -> Iterator[Finding]:
+    for lemma in prover.lemmas.values():
+        answer = result.answers.get(lemma.name)
         if answer is None:
             yield Finding(lemma.name, "the file has no verdict on it")
         elif answer.verdict == UNDECIDED and lemma.paper and not answer.trace:
             yield Finding(lemma.name, None, "it has no verdict, and the proof does not rest on it", False)
         else:
-            question = LemmaQuestion(lemma, values, answer.trace, file if file.exists() else None)
-            yield VerdictStatement(lemma.name, "", question, answer)
-    for name in result.answers.keys() - lemmas.keys():
+            yield _lemma(result, prover, lemma, values, answer)
+    for name in result.answers.keys() - prover.lemmas.keys():
         yield Finding(name, "the definition has no such lemma")
 
 
-def _corollaries(prover: Prover, values: Values) -> Iterator[Finding]:
-    for derivation in prover.derivations(values):
-        yield Finding(f"corollary: {derivation.says}", derivation.fault, derivation.how)
+def _lemma(result: Result, prover: Prover, lemma: Lemma, values: Values, stated: Answer) -> Finding:
+    """Compare the file's answer to a lemma with what its window, its certificate or the solvers decide."""
+    fault, certificate = None, certificate_file(result, lemma.name)
+    if stated.trace:
+        decided, how = Answer(lemma.name, VIOLATED, 0), "its window replayed"
+        fault = _not_breaking(prover, lemma, values, stated.trace)
+    elif certificate.exists():
+        decided, fault, how = _certified(prover, lemma, values, certificate)
+    else:
+        decided = prover.confirm(prover.ask(lemma, values), values)
+        how = f"decided again, {decided.seconds:.1f} s"
+    if decided.verdict == UNDECIDED:
+        return Finding(lemma.name, "no answer in time", how, unknown=True)
+    if not fault and decided.verdict != HOLDS and not lemma.paper:
+        fault = f"the lemma is {decided.verdict}"
+    if not fault and stated.verdict != decided.verdict:
+        fault = f"the file says {stated.verdict}; it is {decided.verdict}"
+    if not fault and stated.empty and not decided.empty:
+        fault = "the file says that no window satisfies the premise; one does"
+    return Finding(lemma.name, fault, f"{decided.verdict}: {how}" if lemma.paper else how)
 
 
-def _edges(result: Result, proof: Proof, values: Values) -> Iterator[Finding | Statement]:
-    for constant in proof.constants:
+def _certified(prover: Prover, lemma: Lemma, values: Values, file: Path) -> tuple[Answer, str | None, str]:
+    """Return the answer to a lemma that a certificate decides, the fault of the certificate, and its size."""
+    outcome = certificates.check_certificate(prover.question(lemma, values), read_certificate(file))
+    inequalities = "1 inequality" if outcome.lemmas == 1 else f"{outcome.lemmas} inequalities"
+    how = f"certificate of {inequalities} and {counted(outcome.steps, 'step')}"
+    answer = Answer(lemma.name, HOLDS, 0)
+    if outcome.fault:
+        return answer, f"its certificate: {outcome.fault}", how
+    return prover.confirm(answer, values), None, how
+
+
+def _not_breaking(prover: Prover, lemma: Lemma, values: Values, trace: Trace) -> str | None:
+    """Return the reason why a trace is not a window of this controller that breaks the lemma, or None."""
+    query = prover.query_of(lemma, values)
+    expected = query.record()
+    for key in {**expected, **trace.query}:
+        if trace.query.get(key) != expected.get(key):
+            return f"its window is for the {key} {trace.query.get(key)}; expected {expected.get(key)}"
+    if trace.controller != prover.controller.source:
+        return "its window is of another controller"
+    try:
+        report = verification.check_trace(query, trace)
+    except InputError as error:
+        return error.message
+    if report.faults:
+        return f"its window breaks {report.faults[0]}"
+    if report.outcome is verification.Outcome.BREAKS:
+        return None
+    return "its window does not break the lemma" if report.reason is None else f"its window: {report.reason}"
+
+
+def _edges(result: Result, prover: Prover, values: Values) -> Iterator[Finding]:
+    for constant in prover.proof.constants:
         about, edge = f"edge of {constant.name}", result.constants[constant.name].edge
         better = _better(constant, values)
         how = f"its window at {better}, replayed"
@@ -249,8 +250,12 @@ def _edges(result: Result, proof: Proof, values: Values) -> Iterator[Finding | S
         elif edge is None or edge.trace is None or edge.verdict != VIOLATED:
             yield Finding(about, f"no window shows that the better value {better} fails", how)
         else:
-            question = EdgeQuestion(constant, edge.lemma, edge.trace, {**values, constant.name: better})
-            yield Statement(about, how, question)
+            limits = {limit.name: limit for limit in prover.limits(constant)}
+            if edge.lemma in limits:
+                fault = _not_breaking(prover, limits[edge.lemma], {**values, constant.name: better}, edge.trace)
+            else:
+                fault = f"'{edge.lemma}' does not limit it; expected one of {', '.join(limits)}"
+            yield Finding(about, fault, how)
 
 
 def _better(constant: Constant, values: Values) -> Fraction | None:
@@ -261,9 +266,10 @@ def _better(constant: Constant, values: Values) -> Fraction | None:
     return grid[grid.index(values[constant.name]) + 1]
 
 
-def _fronts(result: Result, proof: Proof, values: Values) -> Iterator[Finding | Statement]:
-    """Yield the statements that each point of a front is best: its value works, but the next better value does not."""
-    for before, constant in zip((None, *proof.constants), proof.constants, strict=False):
+def _fronts(result: Result, prover: Prover, values: Values) -> Iterator[Finding]:
+    """Check that each point of a front is best: its value works, but the next better value does not."""
+    constants = prover.proof.constants
+    for before, constant in zip((None, *constants), constants, strict=False):
         points = result.constants[constant.name].front
         expected = before.front if before and constant.at is None else ()
         if tuple(other for other, _ in points) != expected:
@@ -273,7 +279,37 @@ def _fronts(result: Result, proof: Proof, values: Values) -> Iterator[Finding | 
             for other, best in points:
                 about = f"{constant.name} where {before.name} is {other}"
                 how = f"decided again: {'even the loosest value fails' if best is None else best}"
-                yield Statement(about, how, BestValueQuestion(constant, best, {**values, before.name: other}))
+                try:
+                    yield Finding(about, _not_best(prover, constant, best, {**values, before.name: other}), how)
+                except OutOfTime:
+                    yield Finding(about, "no answer in time", how, unknown=True)
+
+
+def _not_best(prover: Prover, constant: Constant, best: Fraction | None, values: Values) -> str | None:
+    """Return the reason why some other value is the best value of a constant, or None.
+
+    Raise OutOfTime if the solver times out.
+    """
+    grid, limits = constant.grid(), prover.limits(constant)
+    if best is not None:
+        if best not in grid:
+            return f"{best} is not a value of its range"
+        fault = _first_fault(prover, limits, {**values, constant.name: best})
+        if fault:
+            return f"at {best}, '{fault.lemma}' is {fault.verdict}"
+    place = 0 if best is None else grid.index(best) + 1
+    if place == len(grid):
+        return None
+    fault = _first_fault(prover, limits, {**values, constant.name: grid[place]})
+    return None if fault else f"the better value {grid[place]} works too"
+
+
+def _first_fault(prover: Prover, limits: list[Lemma], values: Values) -> Answer | None:
+    """Return the Answer to the first lemma that does not hold, or None. Raise OutOfTime if the solver times out."""
+    fault = prover.first_fault(limits, values)
+    if fault and fault.verdict == UNDECIDED:
+        raise OutOfTime(fault.lemma)
+    return fault
 
 
 #: The kinds of saved proofs, by the record of the file: the function that reads one, and the one that checks it.

@@ -1,16 +1,17 @@
 """The prover. The prover decides the lemmas of a proof about a controller, for given values of the constants."""
 
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from time import monotonic
 
+from ccmatic import controllers
 from ccmatic.answers import verification
 from ccmatic.answers.verification import HOLDS, UNDECIDED, Executions, Part, Unsound
-from ccmatic.base import Clock, InputError, OutOfTime, blamed, definitions
+from ccmatic.base import CONSTANTS, Clock, InputError, OutOfTime, blamed, definitions
 from ccmatic.contracts import RecordingDict, WayToFail, load_definition
 from ccmatic.controllers import require_order
 from ccmatic.logic.solving import SAT, UNKNOWN, UNSAT, SolverOptions
-from ccmatic.proving import deduction, fit, progress
+from ccmatic.proving import deduction, progress
 from ccmatic.proving.lemma_prover import LemmaProver, NoValue
 from ccmatic.questions import query as queries
 
@@ -34,7 +35,7 @@ class Prover(LemmaProver):
         proof = load_definition("proofs", "PROOF", name, allow_code=True)
         horizon = proof.horizon if horizon is None else horizon
         self.query = windows_of(self.name, proof, horizon)
-        self.controller = fit.controller_of(name, proof, self.query, controller)
+        self.controller = controller_of(name, proof, self.query, controller)
         self.proof = proof = proof.about(self.controller.state)
         require_order(self.controller, self.query.jitter)
         if proof.common > 1 and not (self.query.model.windows and proof.common < horizon):
@@ -143,7 +144,7 @@ class Prover(LemmaProver):
 
     def _evaluated(self, lemma, constants):
         reads = RecordingDict(constants)
-        with fit.state_is_there(self.name, self.controller):
+        with state_is_there(self.name, self.controller):
             given, then = lemma.given(self._part.x, reads), lemma.then(self._part.x, reads)
         return given, then, {name: value for name, value in constants.items() if name in reads.names}
 
@@ -157,3 +158,46 @@ class Prover(LemmaProver):
         if report.outcome is not verification.Outcome.BREAKS:
             raise Unsound(f"a window that breaks '{lemma.name}' fails replay: {report}")
         return verification.explained(trace, report)
+
+
+def controller_of(name, proof, query, controller):
+    """Return the controller for the windows of a proof."""
+    try:
+        loaded = query.controller(controller)
+    except InputError:
+        if why := _why_not_on(query, controller):
+            raise InputError(f"the proof {name} does not fit the controller: {why}") from None
+        raise
+    followed = {*proof.beliefs}
+    foreign = {*loaded.parameters} & {belief.name for belief in query.model.carried_over()} - followed
+    if foreign:
+        read = ", ".join(sorted(foreign))
+        raise InputError(
+            f"the proof {name} does not fit {loaded.name}: it does not follow {read}, which the controller reads"
+        )
+    return loaded
+
+
+@contextmanager
+def state_is_there(name, controller):
+    """Turn a KeyError into an InputError if a lemma of a proof reads state that its controller lacks."""
+    try:
+        yield
+    except KeyError as error:
+        remembered = ", ".join(memory.name for memory in controller.state) or "nothing"
+        reason = f"it reads the state `{error.args[0]}`, and {controller.name} remembers {remembered}"
+        raise InputError(f"the proof {name} does not fit {controller.name}: {reason}") from None
+
+
+def _why_not_on(query, controller):
+    """Return the quantity that a query's network lacks for a controller, in words; None if the network lacks none."""
+    controllers_ = controller if isinstance(controller, list | tuple) else [controller]
+    model, by_window = query.network.model_name, any(controllers.sends_by_window(one) for one in controllers_)
+    if by_window is not query.model.windows:
+        ways = "a rate", "a window"
+        return f"on {model} senders send by {ways[query.model.windows]}, and it sends by {ways[by_window]}"
+    with suppress(InputError):
+        read = {*controllers.given(controller).parameters} - {*CONSTANTS} - query.units().keys()
+        if read:
+            return f"on {model} senders do not know {', '.join(sorted(read))}, which it reads"
+    return None

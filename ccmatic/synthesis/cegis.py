@@ -3,21 +3,32 @@
 The loop finds a controller that ensures the property of a query, in each class of a template that has one.
 """
 
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
 
-from ccmatic.answers.verification import EMPTY, HOLDS, VIOLATED
+from ccmatic.answers.verification import EMPTY, HOLDS, VIOLATED, Verifier
 from ccmatic.base import InputError, counted, located
 from ccmatic.base.workers import Team
 from ccmatic.controllers import Controller, Stateful
-from ccmatic.logic import isolated_steps
+from ccmatic.logic import Environment, isolated_steps
 from ccmatic.logic.solving import SolverOptions
+from ccmatic.questions import query as queries
 from ccmatic.questions.query import Asked, Query, read_query
-from ccmatic.synthesis import candidates, evidence
 from ccmatic.synthesis.generators import generator
-from ccmatic.synthesis.run_file import COUNTEREXAMPLE, PROVED, SKIPPED, SOLUTION, UNDECIDED, Event, Store
+from ccmatic.synthesis.run_file import (
+    COUNTEREXAMPLE,
+    PROVED,
+    SKIPPED,
+    SOLUTION,
+    UNDECIDED,
+    Event,
+    Store,
+    confirmed,
+    named,
+)
 from ccmatic.synthesis.solution_files import Folder, written
 
 #: The kind of event for each decided verdict.
@@ -190,14 +201,14 @@ class _Search:
 
     def _confirmed(self, event):
         try:
-            return evidence.confirmed(self.query, event)
+            return confirmed(self.query, event)
         except InputError as error:
             expected = "expected events that replay confirms; remove the file to begin anew"
-            raise InputError(f"{evidence.named(event)}: {error.message}; {expected}") from None
+            raise InputError(f"{named(event)}: {error.message}; {expected}") from None
 
     def prove(self, team):
         """Rule out ways to fail that do not depend on the controller."""
-        team.submit(None, candidates.prove, *self.question, self.options)
+        team.submit(None, _ruled_out, *self.question, self.options)
         while team:
             for _, ways in team.results():
                 self._proved(ways)
@@ -211,7 +222,7 @@ class _Search:
                 # twice.
                 self.generator.strike(forms)
                 name = f"the candidate {', '.join(map(str, forms))}"
-                team.submit(forms, candidates.verify, *self.question, self.options, proved, self._source(forms), name)
+                team.submit(forms, _verify, *self.question, self.options, proved, self._source(forms), name)
             if not team:
                 return
             for forms, verdict in team.results():
@@ -264,3 +275,37 @@ class _Search:
             anyone=now.anyone or (kind == COUNTEREXAMPLE and trace.controller is None),
         )
         return self.now
+
+
+_kept = threading.local()
+
+
+def _verify(record, reads, sample, options, proved, source, name):
+    """Return the verdict on the controller with this source.
+
+    The verdict does not contain the controller, because processes cannot exchange controllers. Each thread keeps the
+    verifier of a query for its next call. `sample` is the source of any controller with the same state variables.
+    """
+    kept = _keep(record, reads, sample, options, proved)
+    with kept.environment:
+        controller = kept.verifier.query.read_controller(source, name)
+        refuted = kept.verifier.refute_branch(controller) if isinstance(controller, Controller) else None
+        return replace(refuted or kept.verifier.verify(controller), controller=None)
+
+
+def _ruled_out(record, reads, sample, options):
+    kept = _keep(record, reads, sample, options)
+    with kept.environment:
+        return kept.verifier.prove()
+
+
+def _keep(record, reads, sample, options, proved=()):
+    """Return the objects that this thread keeps: a verifier, and the environment of the verifier's formulas."""
+    key = record, reads, sample, options, proved
+    if getattr(_kept, "key", None) != key:
+        environment = Environment()
+        with environment:
+            query = queries.from_record(record, allow_code=True)
+            verifier = Verifier(query, reads, options, proved, query.read_controller(sample).state, many=True)
+        _kept.environment, _kept.verifier, _kept.key = environment, verifier, key
+    return _kept

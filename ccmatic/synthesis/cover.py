@@ -17,11 +17,10 @@ from ccmatic import records
 from ccmatic.answers.verification import EMPTY, HOLDS, UNDECIDED, VIOLATED, Verifier
 from ccmatic.base import InputError, located
 from ccmatic.contracts import Branch, Sketch, value_of
-from ccmatic.logic import isolated
+from ccmatic.logic import certificates, isolated
 from ccmatic.logic.solving import SolverOptions
 from ccmatic.questions import query as queries
-from ccmatic.synthesis import cover_refutation as proof
-from ccmatic.synthesis import evidence, replays
+from ccmatic.synthesis import replays
 from ccmatic.synthesis import run_file as store
 
 #: The largest search space, in candidates, that the check enumerates. For larger spaces, a checked refutation proves
@@ -126,7 +125,7 @@ def check_cover(
         if verdict == UNDECIDED:
             undecided.append(event.number)
         elif verdict != _CONFIRMING[event.kind]:
-            faults.append(f"{evidence.named(event)}: {_FAULTS[verdict]}")
+            faults.append(f"{store.named(event)}: {_FAULTS[verdict]}")
     report = CoverReport(
         query,
         len(checked.solutions),
@@ -148,7 +147,7 @@ def check_cover(
     strikes += [Strike.of_one(query.template, event.candidate) for event in checked.skipped]
     if query.template.size <= LARGEST_ENUMERATED:
         return replace(report, uncovered=_enumerate(query.template, strikes))
-    uncovered, steps = proof.refute(query.template, strikes)
+    uncovered, steps = refute(query.template, strikes)
     return replace(report, uncovered=uncovered, method="refutation", steps=steps)
 
 
@@ -179,7 +178,7 @@ class _Run:
 
     def check_event(self, event):
         try:
-            trace = evidence.confirmed(self.query, event)
+            trace = store.confirmed(self.query, event)
             if event.kind == store.SOLUTION:
                 self.solutions.append(event)
             elif event.kind == store.SKIPPED:
@@ -187,7 +186,7 @@ class _Run:
             elif trace is not None:
                 self.strikes[event.number] = self._strike(trace)
         except InputError as error:
-            self.faults.append(f"{evidence.named(event)}: {error.message}")
+            self.faults.append(f"{store.named(event)}: {error.message}")
 
     def _strike(self, trace):
         if isinstance(self.query.template, Sketch):
@@ -204,11 +203,11 @@ class _Run:
             kind = self.query.template.kind(self.query.template.forms(event.candidate))
             first = classes.setdefault(kind, event.number)
             if first != event.number:
-                self.faults.append(f"{evidence.named(event)}: it has the same class as event {first}")
+                self.faults.append(f"{store.named(event)}: it has the same class as event {first}")
         for event in (*self.solutions, *self.skipped):
             for number, strike in self.strikes.items():
                 if strike.strikes(self.query.template, event.candidate):
-                    self.faults.append(f"{evidence.named(event)}: the counterexample of event {number} breaks it")
+                    self.faults.append(f"{store.named(event)}: the counterexample of event {number} breaks it")
 
     def verdicts(self, events, options):
         """Decide the candidates of events again, and yield (event, verdict)."""
@@ -349,3 +348,73 @@ def _struck(node, words, active):
     then = then.reshape(then.shape + (1,) * other_axes)
     otherwise = otherwise.reshape(otherwise.shape[:shared] + (1,) * then_axes + otherwise.shape[shared:])
     return then & otherwise
+
+
+def refute(template, strikes):
+    """Refute the statement that some candidate is in no strike.
+
+    Return None and the number of steps of the refutation, or the source of a candidate that no strike contains, and 0.
+    Raise InputError if the recorded refutation fails its check.
+    """
+    formula = _Formula(template, strikes)
+    model, logged = certificates.refute(formula.clauses)
+    if model:
+        return template.candidate(formula.chosen(model)), 0
+    steps, refuted = certificates.check_refutation(formula.clauses, logged)
+    if not refuted:
+        raise InputError("the refutation that the SAT solver logged does not follow by unit propagation")
+    return None, steps
+
+
+class _Formula:
+    """The clauses of the formula.
+
+    The clauses do not require that a hole has only one form. This keeps the result sound: further forms only make more
+    strikes apply.
+    """
+
+    def __init__(self, template, strikes):
+        self.clauses, self._top = [], 0
+        self.forms = [[self._new() for _ in hole] for hole in template.holes()]
+        self.clauses += map(list, self.forms)
+        for strike in strikes:
+            if strike.members:
+                self._not_of_class(strike)
+            else:
+                struck = self._struck(template, list(zip(self.forms, strike.words, strict=True)), strike.steps, {})
+                self.clauses.append([-struck])
+
+    def chosen(self, model):
+        true = {literal for literal in model if literal > 0}
+        return [next(index for index, form in enumerate(row) if form in true) for row in self.forms]
+
+    def _not_of_class(self, strike):
+        inside = [self._new() for _ in self.forms]
+        for literal, forms, members in zip(inside, self.forms, strike.members, strict=True):
+            self.clauses += [[-form, literal] for form, member in zip(forms, members, strict=True) if member]
+        self.clauses.append([-literal for literal in inside])
+
+    def _struck(self, node, holes, active, literals, first=0):
+        """Return a literal that is true if a node of the template agrees with the trace at all active steps."""
+        if (first, active) in literals:
+            return literals[first, active]
+        literal = literals[first, active] = self._new()
+        forms, words = holes[first]
+        if not isinstance(node, Branch):
+            self.clauses += [[-form, literal] for form, word in zip(forms, words, strict=True) if active & ~word == 0]
+            return literal
+        behind = first + 1 + (len(node.then.holes()) if isinstance(node.then, Branch) else 1)
+        splits = {}
+        for form, word in zip(forms, words, strict=True):
+            splits.setdefault(active & word, []).append(form)
+        for holds, chosen in splits.items():
+            then = self._struck(node.then, holes, holds, literals, first + 1)
+            otherwise = self._struck(node.otherwise, holes, active & ~holds, literals, behind)
+            split = self._new()
+            self.clauses += [[-form, split] for form in chosen]
+            self.clauses.append([-split, -then, -otherwise, literal])
+        return literal
+
+    def _new(self):
+        self._top += 1
+        return self._top

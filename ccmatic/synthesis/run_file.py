@@ -5,11 +5,13 @@ import json
 import re
 import sqlite3
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ccmatic import __version__, records
+from ccmatic.answers import verification
 from ccmatic.base import LARGEST, InputError, Unreadable, located, opened, parse_json
+from ccmatic.networks.traces import Trace
 from ccmatic.records import QueryRecord, RunAbout, RunEvent
 
 _COLUMNS = ("kind", "candidate", "source", "way", "trace", "seconds", "number")
@@ -210,3 +212,58 @@ def _reported(path):
         raise Unreadable(f"cannot use the run file: {error}", str(path)) from None
     except sqlite3.DatabaseError as error:
         raise InputError(f"not a run of ccmatic: {error}", str(path)) from None
+
+
+def confirmed(query, event):
+    """Check an event, and return the trace of a counterexample, or None for other events.
+
+    A replay confirms the trace. The trace has every belief that candidates may read.
+
+    Raises:
+        InputError: If the event does not prove its claim. The message states the reason.
+    """
+    if event.kind not in (SOLUTION, COUNTEREXAMPLE, SKIPPED, UNDECIDED, PROVED):
+        expected = "a solution, a counterexample, skipped, undecided or proved"
+        raise InputError(f"expected {expected}, not {event.kind!r:.40}")
+    if event.kind != PROVED:
+        _check_source(query, event)
+    return _counterexample(query, event) if event.kind == COUNTEREXAMPLE else None
+
+
+def _check_source(query, event):
+    """Raise InputError unless the event's candidate belongs to the template and has the event's source."""
+    if not isinstance(event.source, str):
+        raise InputError("it has no source")
+    stated = query.read_controller(event.source)
+    candidate = query.read_controller(query.template.candidate(event.candidate))
+    if replace(stated, source=candidate.source) != candidate:
+        raise InputError(f"its source is not that of its candidate, {list(event.candidate)}")
+
+
+def _counterexample(query, event):
+    """Return the trace if a replay confirms it as an execution of the query's network that violates the property."""
+    if not isinstance(event.trace, str):
+        raise InputError("it has no trace")
+    trace = Trace.from_json(event.trace)
+    if trace.query != query.record():
+        raise InputError("it is a trace of another query")
+    if trace.controller not in (None, event.source):
+        raise InputError("it is a trace of another controller")
+    if event.way not in {way.name for way in query.property.ways_to_fail(query.model, query.buffer)}:
+        raise InputError(f"the property has no way to fail '{event.way}'")
+    trace = verification.complete(query, trace)
+    report = verification.check_trace(query, trace)
+    if report.faults:
+        raise InputError(f"it breaks {report.faults[0]}")
+    if report.outcome is not verification.Outcome.BREAKS:
+        raise InputError(report.reason or "the property holds on it")
+    beliefs = {belief.name for belief in query.model.beliefs}
+    unread = sorted((query.template.names & beliefs) - trace.columns.keys())
+    if unread and trace.controller is not None:
+        raise InputError(f"it lacks {', '.join(unread)}, which candidates read")
+    return trace
+
+
+def named(event):
+    article = "an" if event.kind == UNDECIDED else "a"
+    return f"event {event.number}, {article} {event.kind}{' candidate' if event.kind == SKIPPED else ''}"

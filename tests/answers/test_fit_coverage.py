@@ -9,7 +9,8 @@ from msgspec import structs
 from ccmatic.base import InputError
 from ccmatic.fitting import NEVER, fit, packet_log
 from ccmatic.fitting.coverage import guarantees
-from ccmatic.proving.guarantees import results, text
+from ccmatic.proving.guarantees import text
+from ccmatic.proving.guarantees import translation as results
 from ccmatic.records import data
 from support import ROOT
 from support.json_schemas import validate

@@ -10,9 +10,7 @@ from ccmatic.answers.verification import Judge
 from ccmatic.base import OutOfTime
 from ccmatic.contracts import load_definition
 from ccmatic.controllers import parse
-from ccmatic.proving import load_result
-from ccmatic.proving.fronts import points as measuring
-from ccmatic.proving.fronts import search
+from ccmatic.proving import fronts, load_result
 from ccmatic.proving.shapes import Attempt
 from ccmatic.synthesis import read_run
 from support import ROOT
@@ -45,9 +43,7 @@ def query(tmp_path):
 
 
 def point(name, verdict="holds", **measures):
-    return measuring.Point(
-        name, "", "link_rate", verdict, "", {key: Fraction(value) for key, value in measures.items()}
-    )
+    return fronts.Point(name, "", "link_rate", verdict, "", {key: Fraction(value) for key, value in measures.items()})
 
 
 def test_what_dominates_is_as_good_in_all_and_better_in_one():
@@ -55,7 +51,7 @@ def test_what_dominates_is_as_good_in_all_and_better_in_one():
     rows = [best, point("slower", utilisation="4/5", inflight=5, settles=110)]
     rows += [point("fuller", utilisation="9/10", inflight=6, settles=100), point("same", **best.measures)]
     rows += [point("unbounded", utilisation="4/5", settles=100), point("broken", "violated")]
-    assert measuring.dominated(rows) == {
+    assert fronts.dominated(rows) == {
         "best": [],
         "slower": ["best", "same"],
         "fuller": [],
@@ -67,7 +63,7 @@ def test_what_dominates_is_as_good_in_all_and_better_in_one():
 def test_a_saved_proof_is_measured_as_its_report_has_it():
     """The rate doubles or halves: 2, 18 and 15 windows of 10 R_m."""
     result = load_result(ROOT / "results" / "proofs" / "cc_qdel_T11.json")
-    found = measuring.measured(load_definition("proofs", "PROOF", "cc_qdel"), result, Fraction(0))
+    found = fronts.measured(load_definition("proofs", "PROOF", "cc_qdel"), result, Fraction(0))
     guaranteed = {"utilisation": Fraction(17, 20), "inflight": 5, "lossless_buffer": Fraction(9, 2)}
     assert found == {**guaranteed, "settles": 350, "freedom": 0}
 
@@ -76,9 +72,7 @@ def test_where_a_belief_may_climb_for_any_time_none_is_said():
     """By packets, or where another may set it back."""
     for proof in ("probes-cc_probe_slow_T10", "ideal_link-g5_any_20_T8", "link_rate_used-g1_t11_1_T11"):
         result = load_result(ROOT / "results" / "proofs" / f"{proof}.json")
-        assert "settles" not in measuring.measured(
-            load_definition("proofs", "PROOF", result.proof), result, Fraction(0)
-        )
+        assert "settles" not in fronts.measured(load_definition("proofs", "PROOF", result.proof), result, Fraction(0))
 
 
 def attempted(controller, folder, listener, network, **options):
@@ -94,7 +88,7 @@ def attempted(controller, folder, listener, network, **options):
 
 
 def test_every_member_that_no_counterexample_breaks_has_its_place(query, tmp_path, monkeypatch):
-    monkeypatch.setattr(search, "attempts", attempted)
+    monkeypatch.setattr(fronts, "attempts", attempted)
     code, out, told = run("front", query(), "--json", cwd=tmp_path)
     *found, last = lines(out)
     assert {line.split(", ")[0] for line in told.splitlines()} == {
@@ -115,7 +109,7 @@ def test_every_member_that_no_counterexample_breaks_has_its_place(query, tmp_pat
 
 def test_envelopes_around_the_best_have_their_place(query, tmp_path, monkeypatch):
     """One that guarantees as much as what it is around, and leaves a choice, dominates that."""
-    monkeypatch.setattr(search, "attempts", attempted)
+    monkeypatch.setattr(fronts, "attempts", attempted)
     code, out, _ = run("front", query(), "--step", "1/4", "--json", cwd=tmp_path)
     points = {line["controller"]: line for line in lines(out)[:-1]}
     assert code == 0 and lines(out)[-1]["front"] == ["query_front_1_wider_1"]
@@ -133,7 +127,7 @@ def test_a_step_that_is_none_is_refused_before_anything_is_asked(query, tmp_path
 def test_the_members_are_the_candidates_that_hold(query, tmp_path):
     asked = cm.load_query(query())
     cm.synthesise(asked, run=tmp_path / "run.db").solutions  # noqa: B018
-    found = search.members(asked, read_run(tmp_path / "run.db")[1])
+    found = fronts.members(asked, read_run(tmp_path / "run.db")[1])
     template = asked.search_space()
     everyone = [template.candidate([i, j, k]) for i in range(2) for j in range(4) for k in range(4)]
     bodies = [source.split('"""')[-1] for source in everyone]
@@ -150,7 +144,7 @@ def test_of_members_that_send_the_same_in_every_window_one_is_left(query, tmp_pa
     def bodies(few):
         asked, events = cm.load_query(query(few=few)), tmp_path / f"{len(few)}.db"
         cm.synthesise(asked, run=events).solutions  # noqa: B018
-        return {member.source.split('"""')[-1] for member in search.members(asked, read_run(events)[1])}
+        return {member.source.split('"""')[-1] for member in fronts.members(asked, read_run(events)[1])}
 
     assert bodies(FEW.replace("(0, -1)", '(0, "-1/2", -1)')) == bodies(FEW)
 

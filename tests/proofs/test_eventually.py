@@ -8,8 +8,7 @@ import pytest
 import ccmatic as cm
 from ccmatic.logic import isolated, some
 from ccmatic.logic.solving import SAT, UNSAT, SolverOptions
-from ccmatic.proving.invariants.eventually import Eventually
-from ccmatic.proving.invariants.phases import ExactWindow, Phases
+from ccmatic.proving.invariants.phases import Eventually, ExactWindow, Phases
 from support.cli import run
 from support.first_steps import BIG, BY_STATE, HALVES, NETWORK, SMALL, TENTH, proved
 

@@ -15,13 +15,11 @@ from ccmatic.logic.solving import UNSAT, Checker
 from ccmatic.proving import expectations
 from ccmatic.proving.expectations import unbounded
 from ccmatic.proving.invariants import Answer, Claim, engine
-from ccmatic.proving.invariants.claims import monitored
-from ccmatic.proving.invariants.facts import facts
+from ccmatic.proving.invariants.claims import Problem, monitored
+from ccmatic.proving.invariants.engine import clauses_of, facts
 from ccmatic.proving.invariants.forms import Replaced
 from ccmatic.proving.invariants.lasting import Window
-from ccmatic.proving.invariants.problem import Problem
 from ccmatic.proving.invariants.proof import prove
-from ccmatic.proving.invariants.reading import clauses_of
 from ccmatic.proving.invariants.saved import Invariant
 from ccmatic.proving.invariants.transition import derive
 from ccmatic.questions.query import Network, Query

@@ -9,13 +9,13 @@ from fractions import Fraction
 import pytest
 
 import ccmatic as cm
+from benchmarks.trials import Trial
 from ccmatic import controllers
 from ccmatic.answers.verification import VIOLATED, Outcome, check_trace, replay
 from ccmatic.language import is_stateful
 from ccmatic.proving import result as proved
 from ccmatic.proving.findings import ACCEPTED
 from ccmatic.proving.prover import Prover
-from ccmatic.proving.simulation_test import Trial
 from ccmatic.questions.query import from_record
 from support import ROOT
 from support.sampling import each_nth

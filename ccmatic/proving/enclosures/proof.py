@@ -16,8 +16,7 @@ from ccmatic.language import neural as networks
 from ccmatic.language.neural import CLAIMS, PROOFS
 from ccmatic.logic import isolated
 from ccmatic.logic.solving import UNSAT, Checker
-from ccmatic.proving.enclosures.decisions import LOWER, UPPER, units
-from ccmatic.proving.enclosures.envelope import enclose, is_tightest
+from ccmatic.proving.enclosures.envelope import LOWER, UPPER, enclose, is_tightest, units
 from ccmatic.proving.invariants.claims import Claim
 from ccmatic.proving.invariants.engine import Answer
 from ccmatic.proving.invariants.proof import Proved
@@ -135,7 +134,7 @@ def prove(query: Query, controller: Controller, claim: Claim, seconds: float = 6
     return Enclosed(claim, answer, *found, controller=controller, envelope=envelope.source)
 
 
-def attempt(query: Query, controller: Controller, claim: Claim, seconds: float = 60, jobs: int = 1) -> Proved:
+def attempt(query: Query, controller: Any, claim: Claim, seconds: float = 60, jobs: int = 1) -> Proved:
     """Search for a proof of a claim: by an envelope for a network of many units, by an invariant for other controllers.
 
     The arguments are those of `prove`.

@@ -6,16 +6,83 @@ except queueing add up to at most J steps. On such a path a step lasts (R_m + D)
 is then the rate times 1 + J steps.
 """
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
+from itertools import groupby
 from math import ceil, floor, inf, log10
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
-from ccmatic import records
-from ccmatic.base import InputError, counted, quantities
-from ccmatic.contracts import Buffer, load_definition
-from ccmatic.proving.guarantees.results import Result, read_result
+from ccmatic import controllers, records
+from ccmatic.base import InputError, aligned, counted, definitions, located, parse_json, quantities, read_text
+from ccmatic.contracts import Buffer, Proof, load_definition
+from ccmatic.records import ProofFile
+
+_SHIPPED = "results.proofs"
+
+
+@dataclass(frozen=True)
+class Result:
+    """The content of one result file of a proof."""
+
+    file: Path
+    proof: Proof
+    #: The name or the path of the proof's definition.
+    definition: str
+    controller: Any
+    #: The horizon T, the number of points of a window, which spans T - 1 steps.
+    horizon: int
+    constants: Mapping[str, Fraction]
+    verdicts: Mapping[str, str]
+
+
+def read_result(file: str | Path, allow_code: bool = False) -> Result:
+    """Read a result file. This function does not prove the numbers again; `ccmatic check` does."""
+    file = definitions.find_file([_SHIPPED], file, ".json")
+    with located(str(file)):
+        data = parse_json(read_text(file), str(file))
+        records.require_format(data, ProofFile)
+        saved = records.convert(data, ProofFile, what="not a proof of ccmatic")
+        proof = load_definition("proofs", "PROOF", saved.proof, allow_code)
+        observations = load_definition("models", "MODEL", proof.model, allow_code).observations
+        controller = controllers.parse(saved.controller.source, saved.controller.name, observations=observations)
+    return Result(
+        file=file,
+        proof=proof,
+        definition=saved.proof,
+        controller=controller,
+        horizon=saved.horizon,
+        constants={name: constant.value for name, constant in saved.constants.items()},
+        verdicts={answer.lemma: answer.verdict for answer in saved.lemmas},
+    )
+
+
+@cache
+def shipped() -> tuple[Result, ...]:
+    """Return the shipped results for controllers that read beliefs, on networks with jitter.
+
+    In the models, the propagation of a path is part of the jitter. A network without jitter therefore describes no
+    path. Results without constants give no bounds, so they are omitted. In a clone, `prove` also writes invariants and
+    counterexamples to the folder of the shipped results.
+    """
+    files = (definitions.find_file([_SHIPPED], name, ".json") for name in definitions.shipped(_SHIPPED, ".json"))
+    results = [read_result(file) for file in files if records.has_format(parse_json(read_text(file)), ProofFile)]
+    of_beliefs = [made for made in results if made.constants and isinstance(made.controller, controllers.Controller)]
+    return tuple(made for made in of_beliefs if made.proof.jitter)
+
+
+def of_controller(
+    controller: controllers.Controller, horizon: int | None = None, jitter: int | None = None
+) -> Iterator[Result]:
+    """Yield the shipped results for the text of a controller, whose name may differ."""
+    for result in shipped():
+        same = result.controller.body == controller.body
+        if same and horizon in (None, result.horizon) and jitter in (None, result.proof.jitter):
+            yield result
+
 
 #: The models assume that a packet is smaller than this fraction of C·step.
 LARGEST_PACKET = Fraction(1, 5)
@@ -274,3 +341,48 @@ def digits(number, up=True):
     count = Fraction(number) / unit
     whole = ceil(count * (1 - SLACK)) if up else floor(count * (1 + SLACK))
     return f"{float(whole * unit):.15g}"
+
+
+#: The width of a terminal of the usual size.
+WIDTH = 80
+
+
+def text(lines: Iterable[Any]) -> str:
+    """Return GuaranteeLines of a controller as text: a table for each path, and the conditions of the best guarantee.
+
+    Covered paths come first. The best guarantee has the largest utilisation, and then the shortest queueing delay.
+    """
+    ranked = sorted(lines, key=_rank)
+    best, more = ranked[0], "The other guarantees have conditions of their own, which --json states."
+    parts = []
+    for (basis, missing), rows in groupby(ranked, lambda line: (line.basis, line.missing)):
+        verdict = "not covered; what is missing:" if missing else "covered, the best guarantee first:"
+        parts.append(f"{best.controller}, {f'{basis}: ' if basis else ''}{verdict}")
+        parts += [fill(each, WIDTH, initial_indent="- ", subsequent_indent="  ") for each in missing]
+        table = [row for row in rows if row.step is not None]
+        parts += _table(table) if table else []
+        if best in table:
+            means = (
+                f"{'With that, ' if missing else ''}{best.proof} ({best.model}), in steps of {best.step * 1000:.4g} ms"
+            )
+            required = f"{best.says}. Required: {best.conditions}. {more if len(ranked) > 1 else ''}"
+            parts.append(fill(f"{means}: {required}", WIDTH))
+    return "\n".join(parts)
+
+
+def _rank(line: Any) -> tuple[Any, ...]:
+    queueing = inf if line.inflight is None else line.inflight / line.rate
+    return not line.covered, line.basis or "", line.missing, -(line.utilisation or 0), queueing
+
+
+def _table(lines: list[Any]) -> list[str]:
+    """Return the bounds of guarantees. They are rounded so that they stay true."""
+    columns = {
+        "D ms": [digits(1000 * line.jitter, up=False) for line in lines],
+        "C used": ["-" if not line.utilisation else f"{digits(100 * line.utilisation, up=False)}%" for line in lines],
+        "queue ms": ["-" if line.inflight is None else digits(1000 * line.inflight / line.rate) for line in lines],
+        "buffer kB": ["any" if line.buffer is None else digits(line.buffer / 1000) for line in lines],
+        "lost/step": ["-" if line.lost_in_step is None else str(line.lost_in_step) for line in lines],
+    }
+    told = {head: cells for head, cells in columns.items() if {*cells} != {"-"}}
+    return aligned([("proof", *told), *zip((line.proof for line in lines), *told.values(), strict=True)], left=1)

@@ -23,9 +23,8 @@ from ccmatic.base import (
 )
 from ccmatic.logic import Condition, Linear, Truth, certificates, isolated, no, some
 from ccmatic.logic.solving import UNSAT, Checker, SolverOptions
-from ccmatic.proving.invariants.claims import Claim
+from ccmatic.proving.invariants.claims import Claim, Implication, Problem
 from ccmatic.proving.invariants.forms import Replaced
-from ccmatic.proving.invariants.problem import Implication, Problem
 from ccmatic.proving.invariants.transition import derive
 from ccmatic.questions.query import Query, from_record
 from ccmatic.records import CertificateFile, ClaimRecord, ControllerRecord, InvariantFile, LiteralRecord, QueryRecord
