@@ -1,6 +1,6 @@
 """Expectations for all time: proved by an invariant, refuted by an execution, or unknown."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -16,13 +16,13 @@ from ccmatic.base import BYTES, NUMBER, TIME, Clock, InputError, writable_folder
 from ccmatic.contracts import Exclusion, file_stem
 from ccmatic.controllers import Given
 from ccmatic.logic import Truth, isolated, no
-from ccmatic.logic.solving import SAT, Checker, SolverOptions
+from ccmatic.logic.solving import SAT, SolverOptions
 from ccmatic.networks.traces import Trace
 from ccmatic.proving.enclosures.proof import attempt
 from ccmatic.proving.invariants.claims import Claim
 from ccmatic.proving.invariants.engine import Answer
 from ccmatic.proving.invariants.first_steps import FirstSteps, search
-from ccmatic.proving.invariants.forms import comparisons
+from ccmatic.proving.invariants.forms import answer, checker_of, comparisons
 from ccmatic.proving.invariants.lasting import as_value
 from ccmatic.proving.invariants.proof import Proved, require_budget
 from ccmatic.proving.invariants.transition import TransitionSystem, derive
@@ -283,7 +283,11 @@ def unbounded(query: Query, controller: Any) -> list[str]:
 
 
 def _sentences(system: TransitionSystem, controller: Any, counts: list[Any], times: list[str]) -> Iterator[str]:
-    possible = _Possible(system)
+    checker = checker_of((*system.current, *system.step))
+
+    def possible(*conditions: Truth) -> bool:
+        return answer(checker, *conditions) == SAT
+
     states = {each: Symbol(f"{each.name}_{system.now}", REAL) for each in counts}
     states = {each: before for each, before in states.items() if before in system.after}
     for each, before in states.items():
@@ -303,7 +307,7 @@ def _sentences(system: TransitionSystem, controller: Any, counts: list[Any], tim
             yield f"{problem}; expected a state that counts, such as {counts_up}"
 
 
-def _grows(possible: "_Possible", small: list[Truth], before: Any, after: Any, memory: Any) -> bool:
+def _grows(possible: Callable[..., bool], small: list[Truth], before: Any, after: Any, memory: Any) -> bool:
     """Return whether a step can raise a state variable above LARGE, although all other variables of its unit are small.
 
     A window may become large as well, but some step lowers it. So a variable in bytes counts only if no step lowers it.
@@ -311,18 +315,3 @@ def _grows(possible: "_Possible", small: list[Truth], before: Any, after: Any, m
     if memory.unit == BYTES and possible(after < before):
         return False
     return possible(before <= LARGE, after > LARGE, *small)
-
-
-class _Possible:
-    def __init__(self, system: TransitionSystem) -> None:
-        self._checker = Checker()
-        for condition in (*system.current, *system.step):
-            self._checker.add(condition)
-
-    def __call__(self, *conditions: Truth) -> bool:
-        self._checker.push()
-        for condition in conditions:
-            self._checker.add(condition)
-        answer = self._checker.check()
-        self._checker.pop()
-        return answer == SAT

@@ -23,6 +23,7 @@ from ccmatic.logic.solving import UNSAT, SolverOptions
 from ccmatic.networks import traces
 from ccmatic.networks.traces import QUIET, SENDER, SMALL, Trace
 from ccmatic.proving.claim import windows_after
+from ccmatic.proving.invariants.forms import answer
 from ccmatic.proving.proof_search import Listener
 from ccmatic.proving.prover import windows_of
 from ccmatic.proving.shapes import attempts, shapes_on
@@ -195,11 +196,8 @@ def _differing(query, candidates, traces):
 def _same(part, one, other):
     """Return whether two controllers allow the same windows."""
     by_one, by_other = choices(part.x, one), choices(part.x, other)
-    part.checker.push()
-    part.checker.add(some(every(by_one, no(by_other)), every(by_other, no(by_one))))
-    answer = part.checker.check()
-    part.checker.pop()
-    return answer == UNSAT
+    differ = some(every(by_one, no(by_other)), every(by_other, no(by_one)))
+    return answer(part.checker, differ) == UNSAT
 
 
 def _lowest(form):

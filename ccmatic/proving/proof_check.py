@@ -17,7 +17,6 @@ from ccmatic.contracts import Constant, Lemma, Proof, Values
 from ccmatic.logic import certificates, isolated_steps
 from ccmatic.logic.solving import SolverOptions
 from ccmatic.networks.traces import Trace
-from ccmatic.proving.certificate_files import certificate_file, read_certificate
 from ccmatic.proving.enclosures.proof import SavedProof, proofs_of
 from ccmatic.proving.findings import Check, Finding
 from ccmatic.proving.invariants.first_steps import FirstSteps
@@ -25,7 +24,7 @@ from ccmatic.proving.invariants.phases import Eventually, Phases
 from ccmatic.proving.invariants.saved import Invariant
 from ccmatic.proving.lemma_prover import Answer
 from ccmatic.proving.prover import Prover
-from ccmatic.proving.result import Result, digest, read_result
+from ccmatic.proving.result import Result, certificate_file, digest, read_certificate, read_result
 from ccmatic.proving.rounds import check_rounds, read_rounds
 from ccmatic.questions.query import Query, left_out
 from ccmatic.records import EnclosedFile, FirstStepsFile, InvariantFile, ProofFile, RoundsFile

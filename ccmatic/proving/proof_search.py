@@ -1,20 +1,29 @@
 """The whole search for a proof, from the constants to the report."""
 
+import gzip
+import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ccmatic.answers.verification import HOLDS, UNDECIDED, VIOLATED
-from ccmatic.base import InputError, writable_folder
+from ccmatic.base import InputError, writable_folder, write_bytes
 from ccmatic.contracts import RoundProof, load_definition
 from ccmatic.controllers import Given
-from ccmatic.logic import isolated
+from ccmatic.logic import certificates, isolated
 from ccmatic.logic.solving import SolverOptions
 from ccmatic.proving import report
-from ccmatic.proving.certificate_files import make_certificates
 from ccmatic.proving.claim import sentences
 from ccmatic.proving.constants import search, verdicts
 from ccmatic.proving.lemma_prover import NoValue
 from ccmatic.proving.prover import Prover
-from ccmatic.proving.result import ProofOutcome, begin_result, earlier_constants, earlier_windows
+from ccmatic.proving.result import (
+    ProofOutcome,
+    Result,
+    begin_result,
+    certificate_file,
+    earlier_constants,
+    earlier_windows,
+)
 from ccmatic.proving.rounds import prove_rounds
 
 #: The reason why a proof proves nothing if all of its constants are dropped.
@@ -83,6 +92,20 @@ def prove(
     return prove_windows(proof, controller, out, horizon, certify, listener, solver)
 
 
+def make_certificates(result: Result, prover: Prover, names: Iterable[str]) -> Iterator[str]:
+    """Write the missing certificates, and yield the name of each lemma that gets a certificate.
+
+    A lemma gets a certificate if it holds and the proof rests on it.
+    """
+    for name in names:
+        lemma, file = prover.lemmas[name], certificate_file(result, name)
+        if result.answers[name].verdict == HOLDS and not lemma.paper and not file.exists():
+            made = certificates.certify(prover.question(lemma, result.values))
+            writable_folder(file.parent)
+            write_bytes(file, gzip.compress(json.dumps(made, separators=(",", ":")).encode(), mtime=0))
+            yield name
+
+
 def prove_windows(
     proof, controller, folder=None, horizon=None, certify=False, listener=None, options=SolverOptions(), if_joined=False
 ) -> ProofOutcome:
@@ -113,18 +136,16 @@ def prove_windows(
         result.answers[answer.lemma] = answer
         result.save()
         listener.lemma(answer)
-    faults = [*prover.faults(result.values), *_not_derived(prover, result.values)]
+    derived = prover.derivations(result.values)
+    faults = [
+        *prover.faults(result.values),
+        *(f"not derived: {each.says} ({each.fault})" for each in derived if each.fault),
+    ]
     for name in make_certificates(result, prover, prover.lemmas) if certify and not faults else ():
         listener.certificate(name)
     if folder is not None:
         report.write_report(result, prover)
     return _proved(result, prover, faults)
-
-
-def _not_derived(prover, values):
-    for derivation in prover.derivations(values):
-        if derivation.fault:
-            yield f"not derived: {derivation.says} ({derivation.fault})"
 
 
 def _proved(result, prover, faults):

@@ -1,23 +1,29 @@
 """The saved state of a proof: the constants with their edges, and the verdict on every lemma.
 
 `prove` saves the state after each step, so that an interrupted proof can resume. The state is a JSON file with exact
-numbers. A folder beside this file has the traces, for `ccmatic replay`.
+numbers. Folders beside this file have the traces, for `ccmatic replay`, and the certificates.
 """
 
+import gzip
 import hashlib
 import json
+import zlib
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from ccmatic import __version__, controllers, records
-from ccmatic.base import InputError, definitions, located, markup, parse_json, read_text, write_text
+from ccmatic.base import InputError, definitions, located, markup, opened, parse_json, read_text, write_text
 from ccmatic.contracts import Exclusion, RoundProof, beyond, file_stem, load_definition
 from ccmatic.networks.traces import Trace
 from ccmatic.proving.lemma_prover import Answer, Optimum
 from ccmatic.questions.query import Decides
 from ccmatic.records import ABSENT, AnswerRecord, ConstantRecord, ControllerRecord, ProofFile
+
+#: The largest size of an unpacked certificate, in bytes.
+LARGEST = 100 * 10**6
 
 
 @dataclass
@@ -150,6 +156,25 @@ class ProofOutcome:
         lines = [f"{self.result.proof} of {self.result.controller.name}: {self.verdict}", *self.faults, *self.claim]
         constants = markup.table(("constant", "value"), self.constants.items())
         return markup.paragraphs(lines) + constants + markup.table(("lemma", "verdict"), self.lemmas.items())
+
+
+def certificate_file(result: Result, lemma: str) -> Path:
+    """Return the path of a lemma's certificate. The file need not exist."""
+    if result.file is None:
+        raise ValueError("a result without a file has no certificates")
+    return result.file.with_name(f"{result.file.stem}-certificates") / f"{file_stem(lemma)}.json.gz"
+
+
+def read_certificate(file: Path) -> Any:
+    """Return the JSON data of a certificate. Raise InputError if the file contains none."""
+    with opened(file) as stored:
+        try:
+            text = gzip.GzipFile(fileobj=stored).read(LARGEST + 1)
+            if len(text) > LARGEST:
+                raise InputError(f"no certificate: larger than {LARGEST // 10**6} MB, unpacked", str(file))
+            return json.loads(text)
+        except (ValueError, EOFError, zlib.error, gzip.BadGzipFile, RecursionError) as error:
+            raise InputError(f"no certificate: {error}", str(file)) from None
 
 
 def begin_result(folder, prover, proof):

@@ -3,6 +3,7 @@
 The search tries all shapes that fit a controller's beliefs.
 """
 
+import operator
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -23,6 +24,8 @@ from ccmatic.questions import Question
 
 #: For each quantity of an expectation, the constant of shapes that bounds the quantity, and the unit of that constant.
 DECIDED = {"utilisation": ("utilisation", ""), "queue": ("inflight", "bdp"), "loss": ("loss", "packets")}
+
+_RELATIONS = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
 
 
 @dataclass(frozen=True)
@@ -275,13 +278,4 @@ def implies(expectation, proof, horizon, constants):
 
 
 def _within(value, comparison):
-    match comparison.relation:
-        case "<=":
-            return value <= comparison.amount
-        case "<":
-            return value < comparison.amount
-        case ">=":
-            return value >= comparison.amount
-        case ">":
-            return value > comparison.amount
-    raise ValueError(comparison.relation)
+    return _RELATIONS[comparison.relation](value, comparison.amount)

@@ -13,7 +13,7 @@ from ccmatic.base import definitions
 from ccmatic.contracts.proof import Measure, State
 from ccmatic.logic import isolated
 from ccmatic.networks.traces import Trace
-from ccmatic.proving import certificate_files, constants
+from ccmatic.proving import constants, proof_search
 from ccmatic.proving import prover as prove
 from ccmatic.proving import result as proved
 from ccmatic.proving.claim import steps, windows_after
@@ -42,7 +42,7 @@ def proved_in(folder):
     for answer in constants.verdicts(prover, result.values, result.answers):
         result.answers[answer.lemma] = answer
     result.save()
-    assert list(certificate_files.make_certificates(result, prover, ["C_L too high: progresses"]))
+    assert list(proof_search.make_certificates(result, prover, ["C_L too high: progresses"]))
     return folder
 
 

@@ -7,7 +7,7 @@ import json
 from ccmatic.base.errors import InputError
 from ccmatic.controllers import parse
 from ccmatic.networks.traces.trace import Trace
-from ccmatic.proving import certificate_files, constants
+from ccmatic.proving import constants, proof_search
 from ccmatic.proving import prover as prove
 from ccmatic.proving import result as proved
 from ccmatic.proving.proof_check import check_windows
@@ -29,7 +29,7 @@ class Forgery:
             pass
         result.answers.update((answer.lemma, answer) for answer in constants.verdicts(prover, result.values, ()))
         result.save()
-        list(certificate_files.make_certificates(result, prover, ["long: progresses"]))
+        list(proof_search.make_certificates(result, prover, ["long: progresses"]))
         self.file, self.controller, self.horizon = result.file, prover.controller, horizon
         self.kept = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 

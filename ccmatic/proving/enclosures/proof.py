@@ -15,10 +15,11 @@ from ccmatic.controllers import Controller
 from ccmatic.language import neural as networks
 from ccmatic.language.neural import CLAIMS, PROOFS
 from ccmatic.logic import isolated
-from ccmatic.logic.solving import UNSAT, Checker
+from ccmatic.logic.solving import UNSAT
 from ccmatic.proving.enclosures.envelope import LOWER, UPPER, enclose, is_tightest, units
 from ccmatic.proving.invariants.claims import Claim
 from ccmatic.proving.invariants.engine import Answer
+from ccmatic.proving.invariants.forms import checker_of
 from ccmatic.proving.invariants.proof import Proved
 from ccmatic.proving.invariants.proof import prove as prove_invariant
 from ccmatic.proving.invariants.saved import Invariant, Saved
@@ -105,11 +106,8 @@ def _are_ordered(query: Query, envelope: Any) -> bool:
         return True
     system = derive(query, envelope)
     beliefs = system.x.beliefs
-    checker = Checker()
-    for each in (*system.current, *system.step):
-        checker.add(each)
-    checker.add(system.relative(beliefs[UPPER][system.now] - beliefs[LOWER][system.now]) < 0)
-    return checker.check() == UNSAT
+    false = system.relative(beliefs[UPPER][system.now] - beliefs[LOWER][system.now]) < 0
+    return checker_of((*system.current, *system.step, false)).check() == UNSAT
 
 
 def prove(query: Query, controller: Controller, claim: Claim, seconds: float = 60, jobs: int = 1) -> Enclosed:

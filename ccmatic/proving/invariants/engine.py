@@ -19,9 +19,9 @@ from pysmt.typing import BOOL
 
 from ccmatic.base.workers import Team
 from ccmatic.logic import Linear, Truth, every, formula, linear, no, some
-from ccmatic.logic.solving import SAT, Checker, limited
+from ccmatic.logic.solving import SAT, limited
 from ccmatic.proving.invariants.claims import Problem
-from ccmatic.proving.invariants.forms import Replaced
+from ccmatic.proving.invariants.forms import Replaced, checker_of
 from ccmatic.proving.invariants.lasting import as_value
 
 
@@ -75,9 +75,7 @@ def _kept(
 
     A step is allowed if it begins in a state that satisfies `before`, and satisfies the conditions.
     """
-    left, checker = list(candidates), Checker()
-    for condition in (*conditions, *before):
-        checker.add(condition)
+    left, checker = list(candidates), checker_of((*conditions, *before))
     while left:
         checker.push()
         checker.add(no(Replaced(after).condition(every(left))))

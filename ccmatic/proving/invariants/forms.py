@@ -10,6 +10,7 @@ from pysmt.walkers import DagWalker
 from pysmt.walkers.generic import nt_to_fun
 
 from ccmatic.logic import Condition, Linear, Term, Truth, choice, equal, every, formula, iff, implies, linear, no, some
+from ccmatic.logic.solving import Checker, SolverOptions
 
 
 class Replaced(DagWalker):  # type: ignore[misc]
@@ -94,6 +95,24 @@ class Replaced(DagWalker):  # type: ignore[misc]
 
 
 Replaced._methods = {kind: name for kind in all_types() if (name := nt_to_fun(kind)) in vars(Replaced)}
+
+
+def checker_of(conditions: Iterable[Truth], options: SolverOptions = SolverOptions()) -> Checker:
+    """Return a solver that has conditions."""
+    checker = Checker(options)
+    for condition in conditions:
+        checker.add(condition)
+    return checker
+
+
+def answer(checker: Checker, *conditions: Truth) -> str:
+    """Return a solver's answer with further conditions, which it then forgets."""
+    checker.push()
+    for condition in conditions:
+        checker.add(condition)
+    found = checker.check()
+    checker.pop()
+    return found
 
 
 def unknowns(conditions: Iterable[Truth]) -> list[Any]:

@@ -20,7 +20,7 @@ from ccmatic.controllers import Stateful
 from ccmatic.logic import Condition, Linear, Truth, equal, formula, linear, no, real
 from ccmatic.logic.solving import UNSAT, Checker
 from ccmatic.proving.invariants.delays import measures_delays, shortsighted
-from ccmatic.proving.invariants.forms import Replaced, unknowns
+from ccmatic.proving.invariants.forms import Replaced, answer, checker_of, unknowns
 from ccmatic.questions.query import Query
 
 #: The numbers of further steps of the executions that decide whether a law lasts.
@@ -226,18 +226,11 @@ class Window:
 
     @cached_property
     def checker(self) -> Checker:
-        checker = Checker()
-        for law in self.laws:
-            checker.add(law.formula)
-        return checker
+        return checker_of([law.formula for law in self.laws])
 
     def implies(self, truth: Truth, steps: int) -> bool:
         """Return whether the laws imply a condition of a part that begins `steps` later than the execution."""
-        self.checker.push()
-        self.checker.add(no(Replaced(self.later([truth], steps)).condition(truth)))
-        answer = self.checker.check()
-        self.checker.pop()
-        return answer == UNSAT
+        return answer(self.checker, no(Replaced(self.later([truth], steps)).condition(truth))) == UNSAT
 
     def nodes(self, earlier: int = 0) -> set[tuple[int, Any]]:
         """Return the laws as pairs of a step and a formula, as if the execution began some steps earlier."""

@@ -27,7 +27,7 @@ from ccmatic.logic import Truth, certificates, every, formula, isolated, no
 from ccmatic.logic.solving import SAT, UNKNOWN, Checker, SolverOptions
 from ccmatic.proving.invariants.claims import Problem
 from ccmatic.proving.invariants.first_steps import FirstSteps, has_execution, own_reads
-from ccmatic.proving.invariants.forms import Replaced
+from ccmatic.proving.invariants.forms import Replaced, answer, checker_of
 from ccmatic.proving.invariants.lasting import Window
 from ccmatic.proving.invariants.saved import Invariant, clauses_of, executions_of
 from ccmatic.proving.invariants.transition import derive
@@ -82,10 +82,10 @@ class Phases:
                 if law:
                     return self._refused(law, begin)
                 met.append(no(whole.moved([each.fails], begin).condition(each.fails)))
-        answer = whole.answer((*met, whole.fails))
-        if answer == UNKNOWN:
+        found = answer(whole.checker, *met, whole.fails)
+        if found == UNKNOWN:
             return "the solver timed out"
-        if answer == SAT:
+        if found == SAT:
             start = self.second.query.record()["property"]["start"]
             return f"'{_expectation(self.first.query)}' does not imply the start of the next proof, '{start}'"
         return None if has_execution(self.query, self.controller) else "no execution begins like this"
@@ -164,10 +164,7 @@ class ExactWindow(Window):
 
     @cached_property
     def checker(self) -> Checker:
-        checker = Checker(self._options)
-        for law in self.laws:
-            checker.add(law.formula)
-        return checker
+        return checker_of([law.formula for law in self.laws], self._options)
 
     @cached_property
     def _nodes(self) -> set[Any]:
@@ -185,14 +182,6 @@ class ExactWindow(Window):
             if formula(moved.condition(law.formula)) not in self._nodes and not self.implies(law.formula, begin):
                 return law
         return None
-
-    def answer(self, conditions: Sequence[Truth]) -> str:
-        self.checker.push()
-        for condition in conditions:
-            self.checker.add(condition)
-        answer = self.checker.check()
-        self.checker.pop()
-        return answer
 
 
 @dataclass(frozen=True)
@@ -266,9 +255,9 @@ class Eventually:
         met = True if whole.breaks(first.laws, 0) else no(first.fails)
         inside = every(Replaced(problem.at_first).condition(every(list(clauses))), *problem.about.early)
         outside = [no(whole.moved([inside], begin).condition(inside)) for begin in range(start, last + 1)]
-        answer = whole.answer([whole.start, met, *outside])
-        if answer == UNKNOWN:
+        found = answer(whole.checker, whole.start, met, *outside)
+        if found == UNKNOWN:
             return "the solver timed out"
-        if answer == SAT:
+        if found == SAT:
             return f"an execution with '{self.first.claim}' may be outside the invariant at each of these steps"
         return None if has_execution(self.first.query, self.controller) else "no execution begins like this"

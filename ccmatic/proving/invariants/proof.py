@@ -1,6 +1,6 @@
 """Proofs of claims by invariants: the search, the simplification and the certificates."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import process_time
@@ -8,10 +8,10 @@ from typing import Any, TypeAlias
 
 from ccmatic.base import InputError
 from ccmatic.logic import Condition, Truth, isolated, no, some
-from ccmatic.logic.solving import UNSAT, Checker, Conflicts
+from ccmatic.logic.solving import UNSAT, Conflicts
 from ccmatic.proving.invariants import engine
 from ccmatic.proving.invariants.claims import Claim, Problem
-from ccmatic.proving.invariants.forms import Replaced
+from ccmatic.proving.invariants.forms import Replaced, answer, checker_of
 from ccmatic.proving.invariants.saved import Invariant, literals
 from ccmatic.proving.invariants.transition import variants
 from ccmatic.questions.query import Query
@@ -98,28 +98,15 @@ class _Stays:
     def __init__(self, problem: Problem) -> None:
         system = problem.system
         self._cases = [
-            (_checker(system.first), problem.at_first, False),
-            (_checker((*system.current, *system.step)), problem.after, True),
+            (checker_of(system.first), problem.at_first, False),
+            (checker_of((*system.current, *system.step)), problem.after, True),
         ]
 
     def __call__(self, clauses: Sequence[Truth], clause: Truth) -> bool:
-        return all(_implied(checker, clauses if read else (), then, clause) for checker, then, read in self._cases)
-
-
-def _checker(conditions: Sequence[Truth]) -> Checker:
-    checker = Checker()
-    for condition in conditions:
-        checker.add(condition)
-    return checker
-
-
-def _implied(checker: Checker, clauses: Sequence[Truth], then: Mapping[Any, Any], clause: Truth) -> bool:
-    checker.push()
-    for condition in (*clauses, no(Replaced(then).condition(clause))):
-        checker.add(condition)
-    answer = checker.check()
-    checker.pop()
-    return answer == UNSAT
+        return all(
+            answer(checker, *(clauses if read else ()), no(Replaced(then).condition(clause))) == UNSAT
+            for checker, then, read in self._cases
+        )
 
 
 class _Needs:

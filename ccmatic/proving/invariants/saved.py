@@ -22,9 +22,9 @@ from ccmatic.base import (
     write_text,
 )
 from ccmatic.logic import Condition, Linear, Truth, certificates, isolated, no, some
-from ccmatic.logic.solving import UNSAT, Checker, SolverOptions
+from ccmatic.logic.solving import UNSAT, SolverOptions
 from ccmatic.proving.invariants.claims import Claim, Implication, Problem
-from ccmatic.proving.invariants.forms import Replaced
+from ccmatic.proving.invariants.forms import Replaced, checker_of
 from ccmatic.proving.invariants.transition import derive
 from ccmatic.questions.query import Query, from_record
 from ccmatic.records import CertificateFile, ClaimRecord, ControllerRecord, InvariantFile, LiteralRecord, QueryRecord
@@ -198,14 +198,11 @@ def refusing(invariant: Invariant, solvers: Sequence[str]) -> list[str]:
     """Return the solvers that cannot confirm all implications of an invariant."""
     data = invariant.query, invariant.controller, invariant.claim, invariant.clauses, invariant.without
     implications = list(_implications(*data))
-    return [solver for solver in solvers if not all(_holds(each, solver) for each in implications)]
-
-
-def _holds(implication: Implication, solver: str) -> bool:
-    checker = Checker(SolverOptions((solver,)))
-    for condition in implication.refuted:
-        checker.add(condition)
-    return checker.check() == UNSAT
+    return [
+        solver
+        for solver in solvers
+        if not all(checker_of(each.refuted, SolverOptions((solver,))).check() == UNSAT for each in implications)
+    ]
 
 
 def executions_of(query: Query) -> str:

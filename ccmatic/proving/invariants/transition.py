@@ -20,7 +20,7 @@ from ccmatic.controllers import each_of
 from ccmatic.logic import Condition, Linear, Truth, formula, linear
 from ccmatic.logic.solving import UNSAT
 from ccmatic.proving.invariants.delays import measures_delays
-from ccmatic.proving.invariants.forms import Replaced, comparisons, unknowns
+from ccmatic.proving.invariants.forms import Replaced, answer, comparisons, unknowns
 from ccmatic.proving.invariants.lasting import FURTHER, Place, Window, as_value
 from ccmatic.questions.query import Query
 
@@ -281,12 +281,7 @@ class _Derivation:
             nodes = {formula(truth) for truth in more}
             if any(formula(truth) not in nodes for truth in starts):
                 raise InputError("a condition on the begin depends on the last step; expected a condition on step 0")
-            longer.checker.push()
-            for truth in more:
-                longer.checker.add(truth)
-            answer = longer.checker.check()
-            longer.checker.pop()
-            if answer == UNSAT:
+            if answer(longer.checker, *more) == UNSAT:
                 raise InputError("no execution begins like this; expected another start")
         return starts
 
