@@ -46,10 +46,7 @@ class Optimum:
 class NoValue(InputError):
     """The error that no value in the range of a constant works.
 
-    Attributes:
-        constant: The name of the constant.
-        trace: A window that breaks a lemma at the loosest value, or None.
-        result: The Result so far; None if the error did not come from `prove`.
+    `trace` is a window that breaks a lemma at the loosest value, and `result` the Result of `prove` so far; or None.
     """
 
     def __init__(self, message: str, constant: str, trace: Trace | None) -> None:
@@ -64,14 +61,7 @@ class LemmaProver:
     read. `_find` searches for a counterexample that satisfies conditions. `_observed` returns a counterexample in the
     form that lemmas read. `_replayed` checks a counterexample without a solver.
 
-    Args:
-        clock: The Clock that limits the time of each question.
-
-    Attributes:
-        proof: The proof, with constants.
-        lemmas: The lemmas, by name.
-        listen: A function. The prover calls it before each check of a lemma, with the lemma's name and the values of
-            its constants.
+    The prover calls `listen` before each check of a lemma, with the lemma's name and the values of its constants.
     """
 
     proof: Any

@@ -184,9 +184,6 @@ class _Search:
         """Resume from the store: apply its solutions, and its counterexamples after a replay.
 
         The search decides everything else in the store again, also skipped candidates.
-
-        Raises:
-            InputError: If an event does not show what it claims.
         """
         yield self.now
         for event in self.store.events() if self.store else ():

@@ -163,14 +163,7 @@ def _missing(about, events):
 
 
 class _Run:
-    """The events of a run. Each event is checked separately.
-
-    Attributes:
-        solutions: The events of valid solutions.
-        skipped: The events of valid skipped candidates.
-        strikes: The Strike of each valid counterexample, by event number.
-        faults: A sentence for each invalid event.
-    """
+    """The valid events of a run, the Strike of each counterexample, and a fault for each invalid event."""
 
     def __init__(self, query):
         self.query = query

@@ -42,10 +42,9 @@ class Event:
         kind: SOLUTION, COUNTEREXAMPLE, SKIPPED, UNDECIDED or PROVED.
         candidate: For each hole, the index of the chosen form.
         source: The candidate's Python source.
-        way: The name of the way in which a counterexample fails, or of a way to fail that is impossible for all
-            controllers.
+        way: The way in which a counterexample fails, or which is impossible for all controllers.
         trace: The counterexample, as JSON text.
-        seconds: The time of the verification in seconds.
+        seconds: The time of the verification.
         number: The position in the run; None before the event is stored.
     """
 
@@ -217,10 +216,8 @@ def _reported(path):
 def confirmed(query, event):
     """Check an event, and return the trace of a counterexample, or None for other events.
 
-    A replay confirms the trace. The trace has every belief that candidates may read.
-
-    Raises:
-        InputError: If the event does not prove its claim. The message states the reason.
+    A replay confirms the trace. The trace has every belief that candidates may read. Raise InputError if the event does
+    not prove its claim.
     """
     if event.kind not in (SOLUTION, COUNTEREXAMPLE, SKIPPED, UNDECIDED, PROVED):
         expected = "a solution, a counterexample, skipped, undecided or proved"

@@ -283,11 +283,7 @@ def horn_clauses(problem: Problem, known: Facts) -> str:
 
 
 def clauses_of(text: str, state: Sequence[Any]) -> Iterator[Truth]:
-    """Yield the clauses of a formula of Z3 about the unknowns `v0`, `v1`, … of a state.
-
-    Raises:
-        ValueError: If the formula has quantifiers.
-    """
+    """Yield the clauses of a formula of Z3 about the unknowns `v0`, `v1`, … of a state; ValueError if quantified."""
     own = z3.Context()
     names = {f"v{k}": as_value(symbol) for k, symbol in enumerate(state)}
     declared = "".join(

@@ -17,9 +17,6 @@ class Replaced(DagWalker):  # type: ignore[misc]
     """Rebuilds conditions and terms with given values in place of some unknowns.
 
     Equal conditions become the same node. So two results are equal if they are the same node.
-
-    Args:
-        values: The values, a term or a condition for each unknown's pySMT symbol.
     """
 
     #: The method for each kind of node, which pySMT would look up for each object again.

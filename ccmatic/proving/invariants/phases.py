@@ -133,12 +133,7 @@ def _joined(first: Query, second: Query) -> Query:
 
 
 class ExactWindow(Window):
-    """An execution with exactly the laws that a proof about first steps has.
-
-    Args:
-        options: The solvers.
-        reads: The names of further beliefs whose laws the execution has.
-    """
+    """An execution with exactly the laws that a proof about first steps has, and those of further beliefs."""
 
     def __init__(self, query: Query, controller: Any, options: SolverOptions, reads: Collection[str] = ()) -> None:
         super().__init__(query, controller, query.horizon, query.horizon, query.network.history)
@@ -186,12 +181,7 @@ class ExactWindow(Window):
 
 @dataclass(frozen=True)
 class Eventually:
-    """The claim of an invariant, for ever from a step on that a proof about first steps bounds.
-
-    Attributes:
-        first: The proof about first steps, or phases that are joined already.
-        second: The invariant.
-    """
+    """The claim of an invariant, for ever from a step on that a proof about first steps bounds."""
 
     first: FirstSteps | Phases
     second: Invariant

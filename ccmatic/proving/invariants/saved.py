@@ -85,11 +85,7 @@ class Saved:
 
     @classmethod
     def of_record(cls, read: Any, allow_code: bool = False) -> Self:
-        """Return the proof that a file contains. Only with `allow_code` may it name files, whose code then runs.
-
-        Raises:
-            InputError: If the definitions that the file names do not exist, or the controller is no controller.
-        """
+        """Return the proof that a file contains. Only with `allow_code` may it name files, whose code then runs."""
         raise NotImplementedError
 
     @classmethod

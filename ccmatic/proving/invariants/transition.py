@@ -45,7 +45,6 @@ class TransitionSystem:
     steps before.
 
     Attributes:
-        x: The execution.
         state: The unknowns of the state, as pySMT symbols.
         first: Conditions on an initial state, with unknowns of the steps before it.
         at_first: The value of each unknown of the state in an initial state.
@@ -56,8 +55,7 @@ class TransitionSystem:
         lasting: The conditions of `step`, before an origin of counts is chosen.
         left_out: The names of the laws that the system leaves out, because they do not last.
         costly: The names of the laws for which the state needs the most additional unknowns. A system without such a
-        law allows
-            more executions, and may have a simpler invariant.
+            law allows more executions, and may have a simpler invariant.
         without: The names of the laws that the caller left out.
     """
 
@@ -270,11 +268,7 @@ class _Derivation:
                 yield name
 
     def _lasting_starts(self) -> list[Truth]:
-        """Return the conditions under which executions of any length begin.
-
-        Raises:
-            InputError: If no execution begins like this, or if a condition depends on the length of an execution.
-        """
+        """Return the conditions under which executions of any length begin."""
         starts: list[Truth] = [truth for truth in _starts(self.window) if truth is not True]
         for longer, _ in self._longer:
             more = list(_starts(longer))
@@ -405,12 +399,8 @@ def shifts(rows: Iterable[Mapping[str, Fraction]], names: Sequence[str]) -> dict
     A shift adds a number to each column. Each member of the basis belongs to one column, its pivot. It adds 1 to the
     pivot, and 0 to the pivots of the other members.
 
-    Args:
-        rows: A row for each linear term of the laws. A row has the sum of the coefficients of each column.
-        names: The names of the columns. Names that come first are preferred as pivots.
-
-    Returns:
-        The shifts by their pivots. A shift has a number for each column that it changes.
+    A row has the sum of the coefficients of each column in a linear term of the laws. Columns that come first are
+    preferred as pivots. The result has the shifts by their pivots.
     """
     free = [{other: Fraction(name == other) for other in names} for name in names]
     known = set(names)

@@ -46,13 +46,7 @@ class Grid:
     Lower ends are multiplied by 1, 1 - step, … 0, and upper ends by 1, 1 + step, … `most`. A point of the grid has, for
     each end, the index of its factor. A larger index means a wider envelope.
 
-    Attributes:
-        ends: The Ends of the rates: a lower and an upper End for each `return` statement, in the order of the source.
-        shape: The number of factors of each end.
-        size: The number of envelopes.
-
-    Raises:
-        InputError: If no such grid exists for the controller.
+    `ends` has a lower and an upper End for each `return` statement, in the order of the source.
     """
 
     def __init__(self, controller, beliefs, step, most):
@@ -91,11 +85,7 @@ class Grid:
         return parse(self.source(point, says), name or f"{self.controller.name}_wider", None, self._beliefs)
 
     def least(self, trace):
-        """Return the narrowest envelope that allows the rates of a trace. Every wider envelope allows these rates, too.
-
-        Raises:
-            InputError: If no envelope allows the rates.
-        """
+        """Return the narrowest envelope that allows the rates of a trace. Every wider one allows these rates, too."""
         widest = [size - 1 for size in self.shape]
         if not self._allows(widest, trace):
             raise InputError("the trace has a rate that no envelope allows")
