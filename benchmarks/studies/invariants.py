@@ -22,11 +22,14 @@ from time import process_time
 from typing import Any
 
 from ccmatic.base import InputError
+from ccmatic.logic import isolated
+from ccmatic.logic.solving import UNSAT, SolverOptions
 from ccmatic.proving import prove_by_invariant
 from ccmatic.proving.expectations import Decided, asked, claim_of
 from ccmatic.proving.invariants import Answer
+from ccmatic.proving.invariants.forms import checker_of
 from ccmatic.proving.invariants.proof import prove
-from ccmatic.proving.invariants.saved import refusing
+from ccmatic.proving.invariants.saved import Invariant, implications_of
 
 INFINITE = "ccac, buffer infinite, jitter 1 rtt"
 FINITE = "ccac, buffer 1 bdp, jitter 1 rtt"
@@ -175,7 +178,7 @@ def tested(name: str, about: Row, expect: str, seconds: float) -> dict[str, Any]
         before = process_time()
         fault = invariant.fault()
         check = process_time() - before
-        refused = refusing(invariant, ("z3", "cvc5"))
+        refused = _refusing(invariant, ("z3", "cvc5"))
         evidence = f"{len(invariant.clauses)} clauses"
         if fault or refused:
             verdict, evidence = "unknown", f"refused: {fault or ', '.join(refused)}"
@@ -185,6 +188,18 @@ def tested(name: str, about: Row, expect: str, seconds: float) -> dict[str, Any]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     spent = process_time() - begin
     return {"verdict": verdict, "seconds": spent, "check": check, "MiB": peak, "evidence": evidence}
+
+
+@isolated
+def _refusing(invariant: Invariant, solvers: tuple[str, ...]) -> list[str]:
+    """Return the solvers that cannot confirm all implications of an invariant."""
+    data = invariant.query, invariant.controller, invariant.claim, invariant.clauses, invariant.without
+    implications = list(implications_of(*data))
+    return [
+        solver
+        for solver in solvers
+        if not all(checker_of(each.refuted, SolverOptions((solver,))).check() == UNSAT for each in implications)
+    ]
 
 
 def _decided(name: str, about: Row, expect: str, seconds: float) -> Decided:

@@ -16,9 +16,6 @@ from ccmatic.proving.invariants.saved import Invariant, literals
 from ccmatic.proving.invariants.transition import variants
 from ccmatic.questions.query import Query
 
-#: The seconds that a search may take, unless the caller states another number.
-BUDGET = 60
-
 
 @dataclass(frozen=True)
 class Proved:

@@ -22,9 +22,8 @@ from ccmatic.base import (
     write_text,
 )
 from ccmatic.logic import Condition, Linear, Truth, certificates, isolated, no, some
-from ccmatic.logic.solving import UNSAT, SolverOptions
 from ccmatic.proving.invariants.claims import Claim, Implication, Problem
-from ccmatic.proving.invariants.forms import Replaced, checker_of
+from ccmatic.proving.invariants.forms import Replaced
 from ccmatic.proving.invariants.transition import derive
 from ccmatic.questions.query import Query, from_record
 from ccmatic.records import CertificateFile, ClaimRecord, ControllerRecord, InvariantFile, LiteralRecord, QueryRecord
@@ -132,7 +131,7 @@ class Invariant(Saved):
     ) -> "Invariant | None":
         """Return an invariant with certificates; None if one of its implications does not hold."""
         made = []
-        for implication in _implications(query, controller, claim, clauses, without):
+        for implication in implications_of(query, controller, claim, clauses, without):
             certificate = certificates.certify(implication.refuted)
             if certificate is None:
                 return None
@@ -147,7 +146,7 @@ class Invariant(Saved):
         """
         if len(self.certificates) != len(self.clauses) + 2:
             return f"it has {counted(len(self.certificates), 'certificate')}; expected {len(self.clauses) + 2}"
-        implications = list(_implications(self.query, self.controller, self.claim, self.clauses, self.without))
+        implications = list(implications_of(self.query, self.controller, self.claim, self.clauses, self.without))
         for implication, certificate in zip(implications, self.certificates, strict=True):
             outcome = certificates.check_certificate(implication.refuted, records.data(certificate))
             if outcome.fault:
@@ -175,7 +174,7 @@ class Invariant(Saved):
         return Invariant(query, controller, claim, read.clauses, read.certificates, read.without)
 
 
-def _implications(
+def implications_of(
     query: Query, controller: Any, claim: Claim, clauses: Literals, without: tuple[str, ...]
 ) -> Iterator[Implication]:
     """Return the implications of an invariant about the definitions as they are now."""
@@ -187,18 +186,6 @@ def clauses_of(clauses: Literals, problem: Problem) -> list[Truth]:
     """Return the clauses of an invariant as conditions on the state of a problem."""
     unknowns = {name: symbol for symbol, name in problem.names.items()}
     return [clause_of(clause, unknowns) for clause in clauses]
-
-
-@isolated
-def refusing(invariant: Invariant, solvers: Sequence[str]) -> list[str]:
-    """Return the solvers that cannot confirm all implications of an invariant."""
-    data = invariant.query, invariant.controller, invariant.claim, invariant.clauses, invariant.without
-    implications = list(_implications(*data))
-    return [
-        solver
-        for solver in solvers
-        if not all(checker_of(each.refuted, SolverOptions((solver,))).check() == UNSAT for each in implications)
-    ]
 
 
 def executions_of(query: Query) -> str:
