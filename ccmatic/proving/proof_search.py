@@ -13,7 +13,7 @@ from ccmatic.logic import certificates, isolated
 from ccmatic.logic.solving import SolverOptions
 from ccmatic.proving import report
 from ccmatic.proving.claim import sentences
-from ccmatic.proving.constants import search, verdicts
+from ccmatic.proving.constants import decide, search
 from ccmatic.proving.lemma_prover import NoValue
 from ccmatic.proving.prover import Prover
 from ccmatic.proving.result import (
@@ -124,18 +124,13 @@ def prove_windows(
     try:
         if if_joined and not result.constants:
             prover.require_joined()
-        for constant in search(prover, result.constants, earlier_constants(folder, result)):
-            result.save()
-            listener.constant(constant, result.constants[constant.name])
+        search(prover, result, earlier_constants(folder, result), listener)
     except NoValue as error:
         raise result.with_window(error) from None
     if prover.proof.bounds_nothing(result.values):
         result.remove()
         return ProofOutcome(result, UNDECIDED, (), (), prover.left_out, BOUNDS_NOTHING)
-    for answer in verdicts(prover, result.values, result.answers):
-        result.answers[answer.lemma] = answer
-        result.save()
-        listener.lemma(answer)
+    verdict = decide(prover, result, listener)
     derived = prover.derivations(result.values)
     faults = [
         *prover.faults(result.values),
@@ -145,11 +140,6 @@ def prove_windows(
         listener.certificate(name)
     if folder is not None:
         report.write_report(result, prover)
-    return _proved(result, prover, faults)
-
-
-def _proved(result, prover, faults):
-    verdicts = {result.answers[name].verdict for name, lemma in prover.lemmas.items() if not lemma.paper}
-    verdict = VIOLATED if faults or VIOLATED in verdicts else HOLDS if verdicts == {HOLDS} else UNDECIDED
+    verdict = VIOLATED if faults else verdict
     claim = sentences(prover.proof, prover.query.model, result.horizon, result.values) if verdict == HOLDS else ()
     return ProofOutcome(result, verdict, tuple(faults), tuple(claim), prover.left_out)

@@ -20,7 +20,7 @@ from ccmatic.base import Clock, InputError, definitions, writable_folder, write_
 from ccmatic.contracts import Lemma, RecordingDict, RoundNumbers, RoundProof, Values, load_definition
 from ccmatic.logic import every, real
 from ccmatic.logic.solving import SAT, UNKNOWN, Checker, SolverOptions
-from ccmatic.proving.constants import search, verdicts
+from ccmatic.proving.constants import decide, search
 from ccmatic.proving.findings import Finding
 from ccmatic.proving.lemma_prover import Answer, LemmaProver, Optimum
 from ccmatic.proving.report import number
@@ -129,15 +129,8 @@ def prove_rounds(proof: str, controller: Any, folder: Any, listener: Any, option
     _require(controller, prover)
     file = None if folder is None else writable_folder(folder) / f"{Path(proof).stem}.json"
     result = RoundsResult(file, prover.name, digest(prover.name))
-    for constant in search(prover, result.constants, []):
-        result.save()
-        listener.constant(constant, result.constants[constant.name])
-    for answer in verdicts(prover, result.values, result.answers):
-        result.answers[answer.lemma] = answer
-        result.save()
-        listener.lemma(answer)
-    required = {result.answers[name].verdict for name, lemma in prover.lemmas.items() if not lemma.paper}
-    verdict = VIOLATED if VIOLATED in required else HOLDS if required == {HOLDS} else UNDECIDED
+    search(prover, result, listener=listener)
+    verdict = decide(prover, result, listener)
     return ProofOutcome(result, verdict, (), tuple(_claim(prover, result.values)) if verdict == HOLDS else (), ())
 
 

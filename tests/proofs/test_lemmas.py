@@ -37,11 +37,8 @@ def folder(tmp_path_factory):
 def proved_in(folder):
     prover = prove.Prover(TINY, QDEL)
     result = proved.begin_result(folder, prover, TINY)
-    for _ in constants.search(prover, result.constants, ()):
-        result.save()
-    for answer in constants.verdicts(prover, result.values, result.answers):
-        result.answers[answer.lemma] = answer
-    result.save()
+    constants.search(prover, result)
+    constants.decide(prover, result)
     assert list(proof_search.make_certificates(result, prover, ["C_L too high: progresses"]))
     return folder
 

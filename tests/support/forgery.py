@@ -25,10 +25,8 @@ class Forgery:
         self.path.write_text(DRAINS.read_text())
         prover = prove.Prover(str(self.path), parse(source, name), horizon)
         result = proved.begin_result(folder, prover, str(self.path))
-        for _ in constants.search(prover, result.constants, ()):
-            pass
-        result.answers.update((answer.lemma, answer) for answer in constants.verdicts(prover, result.values, ()))
-        result.save()
+        constants.search(prover, result)
+        constants.decide(prover, result)
         list(proof_search.make_certificates(result, prover, ["long: progresses"]))
         self.file, self.controller, self.horizon = result.file, prover.controller, horizon
         self.kept = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
