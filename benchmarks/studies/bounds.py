@@ -13,10 +13,11 @@ import argparse
 from dataclasses import replace
 from fractions import Fraction
 
+from benchmarks.trials import Trial
 from ccmatic import proving
 from ccmatic.answers.verification import replay
 from ccmatic.controllers import Stateful
-from ccmatic.proving import Prover, Trial
+from ccmatic.proving.prover import Prover
 from ccmatic.synthesis.widening import Grid
 
 

@@ -32,13 +32,14 @@ import numpy as np
 
 from benchmarks.lib import cells, counterexamples
 from benchmarks.lib.trained import START, episode, train
+from benchmarks.trials import Trial
 from ccmatic import records
 from ccmatic.controllers import signal
 from ccmatic.deployment import policies
 from ccmatic.learning import LinkOptions
 from ccmatic.learning.envs import signals
 from ccmatic.networks.trace_export import Schedule
-from ccmatic.proving import Trial, load_result
+from ccmatic.proving import load_result
 
 PROOF = counterexamples.ROOT / "results" / "proofs" / "cc_qdel-cc_qdel_wide_T11.json"
 

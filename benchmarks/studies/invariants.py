@@ -22,7 +22,14 @@ from time import process_time
 from typing import Any
 
 from ccmatic.base import InputError
-from ccmatic.proving.invariants import Answer, Decided, asked, claim_of, decide, prove, refusing
+from ccmatic.logic import isolated
+from ccmatic.logic.solving import UNSAT, SolverOptions
+from ccmatic.proving import prove_by_invariant
+from ccmatic.proving.expectations import Decided, asked, claim_of
+from ccmatic.proving.invariants import Answer
+from ccmatic.proving.invariants.forms import checker_of
+from ccmatic.proving.invariants.proof import prove
+from ccmatic.proving.invariants.saved import Invariant, implications_of
 
 INFINITE = "ccac, buffer infinite, jitter 1 rtt"
 FINITE = "ccac, buffer 1 bdp, jitter 1 rtt"
@@ -171,7 +178,7 @@ def tested(name: str, about: Row, expect: str, seconds: float) -> dict[str, Any]
         before = process_time()
         fault = invariant.fault()
         check = process_time() - before
-        refused = refusing(invariant, ("z3", "cvc5"))
+        refused = _refusing(invariant, ("z3", "cvc5"))
         evidence = f"{len(invariant.clauses)} clauses"
         if fault or refused:
             verdict, evidence = "unknown", f"refused: {fault or ', '.join(refused)}"
@@ -183,11 +190,23 @@ def tested(name: str, about: Row, expect: str, seconds: float) -> dict[str, Any]
     return {"verdict": verdict, "seconds": spent, "check": check, "MiB": peak, "evidence": evidence}
 
 
+@isolated
+def _refusing(invariant: Invariant, solvers: tuple[str, ...]) -> list[str]:
+    """Return the solvers that cannot confirm all implications of an invariant."""
+    data = invariant.query, invariant.controller, invariant.claim, invariant.clauses, invariant.without
+    implications = list(implications_of(*data))
+    return [
+        solver
+        for solver in solvers
+        if not all(checker_of(each.refuted, SolverOptions((solver,))).check() == UNSAT for each in implications)
+    ]
+
+
 def _decided(name: str, about: Row, expect: str, seconds: float) -> Decided:
     """Return the verdict on a bound. With a condition on packets, an invariant alone can decide it."""
-    question = asked(name, about.on, expect)
     if not about.given:
-        return decide(question, seconds, jobs=1)
+        return prove_by_invariant(name, about.on, expect, seconds=seconds, jobs=1)
+    question = asked(name, about.on, expect)
     query, claim = question.query, claim_of(question)
     query = replace(query, property=replace(query.property, given=about.given))
     proved = prove(query, question.controller, claim, seconds, jobs=1)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from time import process_time
 
 import ccmatic as cm
-from ccmatic.proving.invariants import asked, decide
 
 INFINITE = "ccac, buffer infinite, jitter 1 rtt"
 TENTH = "ccac 12 mbit, rtt 10 ms, packet 1500, buffer infinite, jitter 10 ms"
@@ -99,7 +98,7 @@ def main() -> None:
         print(f"| {row.name} | windows: {row.proof}, T = {row.horizon} | {constants} | {windows:.1f} | |", flush=True)
         for expect, on, start in row.expected:
             begin = process_time()
-            verdict = decide(asked(row.name, on, expect, start), given.seconds, jobs=1).verdict
+            verdict = cm.prove_by_invariant(row.name, on, expect, start=start, seconds=given.seconds, jobs=1).verdict
             spent = process_time() - begin
             ratio = f"{windows / spent:.0f}" if verdict == "proved" else ""
             about = f"{expect}, {start}" if start else expect

@@ -36,13 +36,12 @@ from scipy.optimize import differential_evolution
 
 from benchmarks.lib import cells, counterexamples
 from benchmarks.lib.trained import train
+from benchmarks.trials import STEPS, Trial
 from ccmatic import proving
 from ccmatic.answers.verification import check_trace
 from ccmatic.learning import adversaries
 from ccmatic.networks.simulation import HIDING
 from ccmatic.networks.traces import Trace
-from ccmatic.proving import Trial
-from ccmatic.proving.simulation_test import STEPS
 from ccmatic.questions import query
 
 #: The number of steps in a cycle, the number of intervals in a step, and the number of steps in a cycle of rates.

@@ -14,7 +14,7 @@ from time import monotonic, process_time
 
 import ccmatic as cm
 from ccmatic.logic import isolated
-from ccmatic.proving import Prover
+from ccmatic.proving.prover import Prover
 
 PROOFS = ("cc_qdel:10", "cc_probe_slow:10", "cc_qdel:11")
 

@@ -23,19 +23,6 @@ if TYPE_CHECKING:
     from ccmatic.answers.starvation import Starvation, starve
     from ccmatic.answers.verification import Judgement, Report, answer, answer_all, replay, verify, verify_all
     from ccmatic.answers.worst_case import WorstCase, worst, worst_all
-    from ccmatic.api.proofs import (
-        check,
-        draw_bounds,
-        find_bounds,
-        find_front,
-        guarantee,
-        prove,
-        prove_by_invariant,
-        prove_by_shapes,
-        prove_expected,
-        reproduce_tradeoff,
-    )
-    from ccmatic.api.searches import Synthesis, check_cover, check_widening, read_run, synthesise, widen
     from ccmatic.base import list_names
     from ccmatic.controllers import Controller
     from ccmatic.controllers import Given as Given
@@ -67,14 +54,27 @@ if TYPE_CHECKING:
     from ccmatic.logic.solving import SolverOptions
     from ccmatic.networks.trace_export import export_trace
     from ccmatic.networks.traces import Trace
-    from ccmatic.proving import Attempt, Check, ProofOutcome
-    from ccmatic.proving.guarantees import Guarantee
+    from ccmatic.proving import (
+        Attempt,
+        Check,
+        ProofOutcome,
+        check,
+        draw_bounds,
+        find_bounds,
+        find_front,
+        prove,
+        prove_by_invariant,
+        prove_by_shapes,
+        prove_expected,
+    )
+    from ccmatic.proving.guarantees import Guarantee, guarantee
     from ccmatic.questions import Question, ask, measure
     from ccmatic.questions.query import Asked as Asked
     from ccmatic.questions.query import Network, Query, load_controller
     from ccmatic.questions.query import load as load_query
-    from ccmatic.synthesis import CoverReport, Progress
-    from ccmatic.synthesis.widening import Widening, WideningReport
+    from ccmatic.synthesis import CoverReport, Progress, Synthesis, check_cover, read_run, synthesise
+    from ccmatic.synthesis.widening import Widening, WideningReport, check_widening, widen
+    from ccmatic.tradeoffs import reproduce_tradeoff
 
 __all__ = [
     "Attempt",

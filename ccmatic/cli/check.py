@@ -21,10 +21,10 @@ def check(proofs, solver, allow_code, as_json):
     claim. Each has to begin where the one before it ends. The last one may be an invariant, such as `prove --expect
     'queue <= 7 bdp'` writes it: its claim then holds for ever from some step on.
     """
-    from ccmatic import api
+    from ccmatic import proving
     from ccmatic.cli import proof_reports as report
 
-    checked = api.check(*proofs, allow_code=allow_code, solver=solver)
+    checked = proving.check(*proofs, allow_code=allow_code, solver=solver)
     for finding in checked:
         click.echo(report.finding(finding, as_json))
     click.echo(report.verdict(" ".join(proofs), checked.verdict, as_json))

@@ -22,10 +22,10 @@ def check_cover(run, verify_solutions, solver, allow_code, as_json):
     Each candidate must be broken by a counterexample, belong to the class of a solution, or be skipped. The check
     needs no generator. It needs a solver only for skipped candidates, which it decides again.
     """
-    from ccmatic import api
+    from ccmatic import synthesis
     from ccmatic.cli import synthesis_reports as report
 
-    outcome = api.check_cover(run, verify_solutions=verify_solutions, allow_code=allow_code, solver=solver)
+    outcome = synthesis.check_cover(run, verify_solutions=verify_solutions, allow_code=allow_code, solver=solver)
     click.echo((report.cover_json if as_json else report.cover_text)(run, outcome))
     if not outcome.covered:
         return options.BROKEN

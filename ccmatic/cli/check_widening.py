@@ -22,9 +22,10 @@ def check_widening(folder, verify_envelopes, solver, allow_code, as_json):
 
     The check replays the traces of the folder, which must break all other envelopes.
     """
-    from ccmatic import api, records
+    from ccmatic import records
+    from ccmatic.synthesis import widening
 
-    report = api.check_widening(folder, verify_envelopes=verify_envelopes, allow_code=allow_code, solver=solver)
+    report = widening.check_widening(folder, verify_envelopes=verify_envelopes, allow_code=allow_code, solver=solver)
     if as_json:
         about = {"complete": report.complete, "envelopes": report.envelopes, "traces": report.traces}
         about |= {"grid": report.grid, "faults": list(report.faults), "uncovered": report.uncovered}

@@ -26,10 +26,11 @@ def front(query, out, step, jobs, cluster, solver, as_json):
     The command begins with a synthesis. It takes each controller that no counterexample breaks, proves guarantees for
     it, and compares the guarantees.
     """
-    from ccmatic import api
     from ccmatic.cli import proof_reports as report
+    from ccmatic.proving import find_front
+    from ccmatic.questions.query import load
 
-    loaded_query = api.load_query(query)
+    loaded_query = load(query)
     with options.Waiting(f"reading {query}") as waiting:
 
         def begun(what):
@@ -39,7 +40,7 @@ def front(query, out, step, jobs, cluster, solver, as_json):
             waiting.tell(f"{number} of {of}, {point.name}: {report.decided(point)}")
 
         where = {"step": step, "jobs": jobs, "cluster": cluster, "begun": begun, "decided": decided}
-        result = api.find_front(loaded_query, out, **where, solver=solver)
+        result = find_front(loaded_query, out, **where, solver=solver)
     for point in result.points:
         click.echo(report.front_point(point, result.dominated.get(point.name), as_json))
     click.echo(report.front_end(result.points, result.dominated, result.figure, as_json))

@@ -101,7 +101,7 @@ def _prove(name, controller, as_json, how, write=click.echo):
         how: The other options.
         write: A function that is called with each line.
     """
-    from ccmatic import api
+    from ccmatic import proving
     from ccmatic.cli import proof_reports as report
 
     settings = {"certify": how["certify"], "solver": how["solver"]}
@@ -113,18 +113,18 @@ def _prove(name, controller, as_json, how, write=click.echo):
             return _expected(controller, how, settings, say)
     with report.Progress(as_json, name, write) as say:
         if proof is None:
-            return _by_shapes(api.prove_by_shapes(controller, out, horizon=horizon, listener=say, **settings), say)
-        proved = api.prove(controller, proof, out, horizon=horizon, listener=say, **settings)
+            return _by_shapes(proving.prove_by_shapes(controller, out, horizon=horizon, listener=say, **settings), say)
+        proved = proving.prove(controller, proof, out, horizon=horizon, listener=say, **settings)
     say.end(proved)
     return proved.verdict
 
 
 def _bounds(controller, how, say):
     """Report the tightest bounds that invariants prove, and return `holds` if there is one, else `unknown`."""
-    from ccmatic import api
+    from ccmatic import proving
 
     budget, found = _budget(how), []
-    for bound in api.find_bounds(
+    for bound in proving.find_bounds(
         controller, how["on"], start=how["start"], out=how["out"], jobs=how["jobs"], tells=say.tries, **budget
     ):
         found.append(bound)
@@ -132,7 +132,7 @@ def _bounds(controller, how, say):
     name, figure = Path(controller).stem, None
     if any(bound.proved for bound in found):
         figure = Path(how["out"]) / f"{name}-bounds.svg"
-        api.draw_bounds(name, found, figure)
+        proving.draw_bounds(name, found, figure)
     say.bounds(name, found, figure)
     return "holds" if figure else "unknown"
 
@@ -168,11 +168,11 @@ def _expected(controller, how, settings, say):
 
 def _by_invariant(controller, how, say):
     """Search for an invariant, or for an execution that refutes the expectation. Save and report the outcome."""
-    from ccmatic import api
+    from ccmatic import proving
     from ccmatic.proving import enclosures
 
     about = {"start": how["start"], "jobs": how["jobs"], **_budget(how)}
-    decided = api.prove_by_invariant(controller, how["on"], how["expectation"], **about)
+    decided = proving.prove_by_invariant(controller, how["on"], how["expectation"], **about)
     file = decided.save(how["out"])
     is_network = Path(controller).suffix == ".onnx" and decided.verdict == "proved" and decided.proved
     carrier = enclosures.carry(decided.proved, Path(how["out"]), decided.name) if is_network else None
@@ -185,10 +185,11 @@ def _by_expected_shapes(controller, how, settings, say, refused):
 
     `refused` is the InputError that ended the search for an invariant, or None.
     """
-    from ccmatic import api
+    from ccmatic import proving
+    from ccmatic.questions import ask
 
-    question = api.ask(controller, how["on"], how["expectation"], start="any")
-    for attempt, implied in api.prove_expected(question, how["out"], listener=say, **settings):
+    question = ask(controller, how["on"], how["expectation"], start="any")
+    for attempt, implied in proving.prove_expected(question, how["out"], listener=say, **settings):
         say.attempted(attempt)
         if implied:
             say.expected(question, attempt.shape, refused)

@@ -11,9 +11,9 @@ from ccmatic.cli.command import command
 @options.as_json
 def runs(run, as_json):
     """Show what a run of synthesis has learned so far."""
-    from ccmatic import api
     from ccmatic.cli import synthesis_reports as report
+    from ccmatic.synthesis import read_run
 
     show = report.run_json if as_json else report.run_text
-    click.echo(show(run, *api.read_run(run)))
+    click.echo(show(run, *read_run(run)))
     return options.GOOD

@@ -23,12 +23,13 @@ def synth(query, out, run_file, jobs, cluster, solver, as_json):
     as MSS. For each class that contains a controller with this property, the command writes one such controller. The
     other controllers of the class may violate the property.
     """
-    from ccmatic import api
     from ccmatic.cli import synthesis_reports as report
+    from ccmatic.questions.query import load
+    from ccmatic.synthesis import synthesise
 
-    loaded_query = api.load_query(query)
+    loaded_query = load(query)
     folder = Path(out or f"{loaded_query.name}-solutions")
-    steps = api.synthesise(loaded_query, out=folder, run=run_file, jobs=jobs, cluster=cluster, solver=solver)
+    steps = synthesise(loaded_query, out=folder, run=run_file, jobs=jobs, cluster=cluster, solver=solver)
     progress = (report.SynthesisJson if as_json else report.SynthesisText)(loaded_query)
     with progress:
         for now in steps:

@@ -27,10 +27,11 @@ def tradeoff(allowances, buffer_time, start, end, out, as_json):
 
     The command also checks the steps of its proof.
     """
-    from ccmatic import api, records
+    from ccmatic import records
+    from ccmatic.tradeoffs import reproduce_tradeoff
 
     outcomes = set()
-    for finding in api.reproduce_tradeoff(allowances, buffer_time=buffer_time, start=start, end=end, out=out):
+    for finding in reproduce_tradeoff(allowances, buffer_time=buffer_time, start=start, end=end, out=out):
         outcomes.add(finding.good)
         if as_json or finding.text:
             click.echo(records.line(finding.row) if as_json else finding.text)

@@ -31,11 +31,12 @@ def widen(controller, query, step, most, out, jobs, cluster, solver, as_json):
 
     Each of the envelopes ensures the query's property.
     """
-    from ccmatic import api, records
+    from ccmatic import records
+    from ccmatic.questions.query import load
     from ccmatic.synthesis import widening
 
-    loaded_query = api.load_query(query)
-    loaded = api.load_controller(controller, loaded_query)
+    loaded_query = load(query)
+    loaded = loaded_query.controller(controller)
     folder = out or f"{loaded.name}-wider"
     with options.Waiting(f"widening {loaded.name}") as waiting:
 
@@ -43,7 +44,7 @@ def widen(controller, query, step, most, out, jobs, cluster, solver, as_json):
             waiting.what = f"widening {loaded.name}, {left:,} envelopes to decide"
 
         how = {"jobs": jobs, "cluster": cluster, "told": progress, "solver": solver}
-        result = api.widen(loaded, loaded_query, folder, step=step, most=most, **how)
+        result = widening.widen(loaded, loaded_query, folder, step=step, most=most, **how)
     lines = list(widening.lines(result, folder))
     summary = records.WideningLine(
         summary=True,

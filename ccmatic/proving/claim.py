@@ -22,13 +22,6 @@ def windows(state, c):
 
     The number does not count windows that meet the state's `unless`. If the measures are ordered, each measure except
     the first may restart at its worst value whenever an earlier measure improves.
-
-    Args:
-        state: The State.
-        c: The constants by name.
-
-    Returns:
-        The formula; None if the state leads to no other state.
     """
     if not state.leads_to:
         return None
@@ -47,16 +40,10 @@ def windows(state, c):
 
 
 def windows_after(state, factor, c):
-    """Return the number of `windows` right after the link rate changes by `factor`, up or down.
+    """Return the number of `windows` right after the link rate changes by a factor of at least 1, up or down.
 
-    Args:
-        state: The State.
-        factor: The factor, at least 1.
-        c: The constants by name.
-
-    Returns:
-        The number of windows. It is None if the proof does not bound the effect of the change on each measure. It is
-        also None if the measures are ordered, since the proof does not bound the value at which a measure restarts.
+    It is None if the proof does not bound the effect of the change on each measure, or if the measures are ordered:
+    then the proof does not bound the value at which a measure restarts.
     """
     if state.ordered or not all(measure.after for measure in state.measures):
         return None
@@ -73,14 +60,7 @@ def stays(model):
 
 
 def sentences(proof, model, horizon, c):
-    """Yield the claim, as one text per state, and then what follows from the lemmas.
-
-    Args:
-        proof: The Proof.
-        model: The model of the network.
-        horizon: The number of points T of a window, which spans T - 1 steps.
-        c: The constants by name.
-    """
+    """Yield the claim, as one text per state, and then what follows from the lemmas."""
     length = f"{horizon - proof.common} R_m"
     for state in proof.states:
         ensured = _listed("; ".join(filter(None, (in_words(each, proof, c) for each in state.ensures))).split("; "))
@@ -130,7 +110,6 @@ def in_words(what, proof, c):
 
 
 def _listed(words, last="and"):
-    """Return words as a list in a sentence, such as "one, two and three"."""
     return f" {last} ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 

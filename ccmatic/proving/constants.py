@@ -2,24 +2,40 @@
 
 from dataclasses import replace
 
-from ccmatic.answers.verification import UNDECIDED
+from ccmatic.answers.verification import HOLDS, UNDECIDED, VIOLATED
 from ccmatic.base import InputError, OutOfTime, last_good, last_good_from_above
 from ccmatic.proving.lemma_prover import NoValue, Optimum
 
 
-def search(prover, optima, earlier):
-    """Find the constants that are missing in `optima`, add them, and yield each Constant.
+def search(prover, result, earlier=(), listener=None):
+    """Find the constants that a result lacks, each to its edge, and save each. Tell a Listener, if there is one.
 
-    Args:
-        prover: The Prover.
-        optima: The Optimum of each constant, by name.
-        earlier: The constants of similar proofs. Each constant has a value, and the lemma that failed at the next
-            better value. The search starts at the value in the proof whose other constants agree most.
-
-    Raises:
-        NoValue: If no value in the range of a constant works.
-        OutOfTime: If the solver timed out.
+    `earlier` has the constants of similar proofs, each with a value, and the lemma that failed at the next better
+    value. The search starts at the value in the proof whose other constants agree most.
     """
+    for constant in _found(prover, result.constants, earlier):
+        result.save()
+        if listener:
+            listener.constant(constant, result.constants[constant.name])
+
+
+def decide(prover, result, listener=None):
+    """Decide every lemma that a result lacks, save each answer, and return the verdict on all lemmas of the proof.
+
+    The lemmas for comparison only are decided, too.
+    """
+    for lemma in prover.lemmas.values():
+        if lemma.name not in result.answers or result.answers[lemma.name].verdict == UNDECIDED:
+            answer = prover.confirm(prover.ask(lemma, result.values), result.values)
+            result.answers[answer.lemma] = answer
+            result.save()
+            if listener:
+                listener.lemma(answer)
+    required = {result.answers[name].verdict for name, lemma in prover.lemmas.items() if not lemma.paper}
+    return VIOLATED if VIOLATED in required else HOLDS if required == {HOLDS} else UNDECIDED
+
+
+def _found(prover, optima, earlier):
     before = None
     for constant in prover.proof.constants:
         together = prover.proof.joined_with(constant)
@@ -47,19 +63,6 @@ def _guess(earlier, name, values):
         proofs, key=lambda proof: sum(proof.get(each, [])[:1] == (values[each],) for each in values), default={}
     )
     return alike.get(name)
-
-
-def verdicts(prover, values, answers):
-    """Decide every lemma that `answers` lacks, including lemmas for comparison only, and yield the Answers.
-
-    Args:
-        prover: The Prover.
-        values: The constants by name.
-        answers: The Answers so far, by the lemma's name.
-    """
-    for lemma in prover.lemmas.values():
-        if lemma.name not in answers or answers[lemma.name].verdict == UNDECIDED:
-            yield prover.confirm(prover.ask(lemma, values), values)
 
 
 def _front(prover, constant, limits, values, before):
@@ -128,14 +131,7 @@ def _edge(prover, constant, limits, values, guess=None):
     """Return the best value of a constant at which every lemma holds, and the lemma that fails beyond it.
 
     To save time, the search checks better values only against lemmas that have already failed. It checks the result
-    against all lemmas.
-
-    Args:
-        prover: The Prover.
-        constant: The Constant.
-        limits: The lemmas that limit the constant.
-        values: The values of the other constants.
-        guess: A pair of a value and a lemma. The search first checks this lemma at the next better value.
+    against all lemmas. `guess` is a value, and the lemma that is checked first at the next better value.
     """
     value, suspect = guess or (None, None)
     grid, suspects, faults = constant.grid(), [lemma for lemma in limits if lemma.name == suspect], {}

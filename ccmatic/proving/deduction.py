@@ -65,13 +65,7 @@ class Sum:
 
 @dataclass(frozen=True)
 class Derivation:
-    """The outcome of the check of a corollary.
-
-    Attributes:
-        says: The corollary in words.
-        fault: The reason why the corollary is not derived; None if it is.
-        how: The size of the certificates.
-    """
+    """The outcome of the check of a corollary: the reason why it is not derived, or the size of the certificates."""
 
     says: str
     fault: str | None
@@ -268,14 +262,7 @@ class Deduction:
 
 
 def derive(proof, query, values, state) -> list[Derivation]:
-    """Return a Derivation for each corollary of a proof.
-
-    Args:
-        proof: The Proof.
-        query: The query about the proof's windows.
-        values: The constants by name.
-        state: The state of the controller.
-    """
+    """Return a Derivation for each corollary of a proof."""
     corollaries = proof.follows(values, query.horizon, query.jitter) if proof.follows else ()
     proved = {}
     return [_derivation(each, proof, query, RecordingDict(values), state, proved) for each in corollaries]

@@ -18,48 +18,35 @@ VERDICTS = {UNSAT: HOLDS, SAT: VIOLATED, UNKNOWN: UNDECIDED}
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer to a lemma.
-
-    Attributes:
-        lemma: The name of the lemma.
-        verdict: HOLDS, VIOLATED or UNDECIDED.
-        seconds: The duration of the check in seconds.
-        trace: A counterexample that a replay confirms: a window that breaks the lemma, or the numbers of such a round
-            by name. None unless the verdict is VIOLATED.
-        empty: Whether the lemma holds because no window satisfies its premise.
-    """
+    """The answer to a lemma."""
 
     lemma: str
     verdict: str
     seconds: float
+    #: A counterexample that a replay confirms: a window that breaks the lemma, or the numbers of such a round by name.
+    #: None unless the verdict is VIOLATED.
     trace: Any = None
+    #: Whether the lemma holds because no window satisfies its premise.
     empty: bool = False
 
 
 @dataclass(frozen=True)
 class Optimum:
-    """The best value of a constant.
-
-    Attributes:
-        value: The best value.
-        edge: The Answer that shows that the next better value fails. The edge is None if the range ends at the value,
-            or if the author chose the value.
-        front: Pairs of numbers; None if the constant has no front. A pair consists of a value of the preceding constant
-            and this constant's best value for it (None if no value works).
-    """
+    """The best value of a constant."""
 
     value: Fraction
+    #: The Answer that shows that the next better value fails. The edge is None if the range ends at the value, or if
+    #: the author chose the value.
     edge: Answer | None = None
+    #: Pairs of numbers; None if the constant has no front. A pair consists of a value of the preceding constant and
+    #: this constant's best value for it (None if no value works).
     front: tuple[tuple[Fraction, Fraction | None], ...] = ()
 
 
 class NoValue(InputError):
     """The error that no value in the range of a constant works.
 
-    Attributes:
-        constant: The name of the constant.
-        trace: A window that breaks a lemma at the loosest value, or None.
-        result: The Result so far; None if the error did not come from `prove`.
+    `trace` is a window that breaks a lemma at the loosest value, and `result` the Result of `prove` so far; or None.
     """
 
     def __init__(self, message: str, constant: str, trace: Trace | None) -> None:
@@ -74,14 +61,7 @@ class LemmaProver:
     read. `_find` searches for a counterexample that satisfies conditions. `_observed` returns a counterexample in the
     form that lemmas read. `_replayed` checks a counterexample without a solver.
 
-    Args:
-        clock: The Clock that limits the time of each question.
-
-    Attributes:
-        proof: The proof, with constants.
-        lemmas: The lemmas, by name.
-        listen: A function. The prover calls it before each check of a lemma, with the lemma's name and the values of
-            its constants.
+    The prover calls `listen` before each check of a lemma, with the lemma's name and the values of its constants.
     """
 
     proof: Any
@@ -117,7 +97,6 @@ class LemmaProver:
 
     @blamed()
     def constants_of(self, lemma):
-        """Return the names of the constants that a lemma reads."""
         _, _, used = self._evaluated(lemma, {constant.name: constant.low for constant in self.proof.constants})
         return {*used}
 
@@ -150,7 +129,6 @@ class LemmaProver:
         return None
 
     def _earlier_fault(self, lemma, values):
-        """Return the Answer to a lemma if an earlier counterexample breaks the lemma, or None."""
         trace = self._breaking(lemma, values)
         if trace is None:
             return None
@@ -163,11 +141,9 @@ class LemmaProver:
         return self.lemmas[answer.lemma].then(self._observed(answer.trace), RecordingDict(values)) is True
 
     def known_to_fail(self, lemmas, values):
-        """Return whether an earlier counterexample breaks one of the lemmas."""
         return any(self._breaking(lemma, values) is not None for lemma in lemmas)
 
     def _breaking(self, lemma, values):
-        """Return an earlier counterexample that breaks a lemma, or None."""
         for place, (trace, _) in enumerate(self._counterexamples):
             if (
                 self._truth(lemma, "given", place, values) is True

@@ -12,14 +12,7 @@ from ccmatic.questions.query import knows_more
 
 
 def faults(proof, model, x, c):
-    """Yield a sentence for each reason why the progress of windows might not add up even if all lemmas hold.
-
-    Args:
-        proof: The Proof.
-        model: The model of the network.
-        x: A window, as an Execution of unknowns.
-        c: The constants by name.
-    """
+    """Yield a sentence for each reason why the progress of windows might not add up even if all lemmas hold."""
     order = [state.name for state in proof.states]
     after, end = following(model, x, proof.common), proof.end(x)
     for state in proof.states:
@@ -41,11 +34,6 @@ def faults_of(controller, x, common):
     """Yield a sentence for each reason why a controller's actual windows may differ from the windows in the lemmas.
 
     In the lemmas, the start of a window is arbitrary. In an execution, the preceding window determines the start.
-
-    Args:
-        controller: The controller.
-        x: A window, as an Execution of unknowns.
-        common: The number of steps that consecutive windows share.
     """
     shared = "only one step" if common == 1 else f"{common} steps"
     for flow in x.flows:

@@ -4,150 +4,112 @@ The check compares the file with the proof's definition, and again decides every
 reports the entries that it does not check.
 """
 
-from collections.abc import Callable, Generator, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterator, Sequence
 from fractions import Fraction
-from itertools import chain
+from pathlib import Path
 from typing import Any
 
+from ccmatic import records
+from ccmatic.answers import verification
 from ccmatic.answers.verification import HOLDS, UNDECIDED, VIOLATED
-from ccmatic.base import definitions, markup
+from ccmatic.base import InputError, OutOfTime, counted, definitions, located, parse_json, read_text
 from ccmatic.contracts import Constant, Lemma, Proof, Values
+from ccmatic.logic import certificates, isolated_steps
 from ccmatic.logic.solving import SolverOptions
-from ccmatic.proving.certificate_files import certificate_file
+from ccmatic.networks.traces import Trace
+from ccmatic.proving.enclosures.proof import SavedProof, proofs_of
+from ccmatic.proving.findings import Check, Finding
+from ccmatic.proving.invariants.first_steps import FirstSteps
+from ccmatic.proving.invariants.phases import Eventually, Phases
+from ccmatic.proving.invariants.saved import Invariant
 from ccmatic.proving.lemma_prover import Answer
 from ccmatic.proving.prover import Prover
-from ccmatic.proving.questions import (
-    BestValueQuestion,
-    Decision,
-    EdgeQuestion,
-    LemmaQuestion,
-    ProofQuestion,
-    Question,
-    decide,
-)
-from ccmatic.proving.result import Result, digest
-from ccmatic.questions.query import Query
-
-ACCEPTED, REJECTED, UNKNOWN = "accepted", "rejected", "unknown"
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One result of the check.
-
-    Attributes:
-        about: The subject of the check: a lemma, the edge of a constant, or another entry of the file.
-        fault: A description of the mistake, or None.
-        how: A description of the method of the check.
-        checked: False if the check trusts this entry. In this case, `how` describes the entry.
-        unknown: Whether the only fault is a timeout of a solver.
-    """
-
-    about: str
-    fault: str | None
-    how: str = ""
-    checked: bool = True
-    unknown: bool = False
-
-
-@dataclass(frozen=True)
-class Statement:
-    """A statement in the file that a prover must decide.
-
-    Attributes:
-        about: The subject, as in Finding. The attribute `how` is also as in Finding.
-        question: The question for the prover.
-    """
-
-    about: str
-    how: str
-    question: Question
-
-    def finding(self, decision: Decision) -> Finding:
-        """Return the Finding that follows from a decision."""
-        return Finding(self.about, decision.fault, self.how, unknown=decision.verdict == UNDECIDED)
-
-
-@dataclass(frozen=True)
-class VerdictStatement(Statement):
-    """The verdict on a lemma. A window, a certificate or the solvers decide whether the verdict is right."""
-
-    question: LemmaQuestion
-    answer: Answer
-
-    def finding(self, decision: Decision) -> Finding:
-        """Compare the file's answer with the decision."""
-        if decision.verdict == UNDECIDED:
-            return Finding(self.about, "no answer in time", decision.how, unknown=True)
-        paper, verdict = self.question.lemma.paper, decision.verdict
-        fault = decision.fault
-        if not fault and verdict != HOLDS and not paper:
-            fault = f"the lemma is {verdict}"
-        if not fault and self.answer.verdict != verdict:
-            fault = f"the file says {self.answer.verdict}; it is {verdict}"
-        if not fault and self.answer.empty and not decision.empty:
-            fault = "the file says that no window satisfies the premise; one does"
-        return Finding(self.about, fault, f"{verdict}: {decision.how}" if paper else decision.how)
-
-
-class Check:
-    """A running check of a proof.
-
-    Iterate over a Check to get each Finding as soon as the check makes it. The property `verdict` completes the check.
-    An error ends the check. `result` is the data that is checked: the Result of a proof, an invariant, or several
-    proofs. `file` names the files of data other than a Result.
-    """
-
-    def __init__(self, result: Any, findings: Iterator[Finding], file: str | None = None):
-        self.result = result
-        self._file = result.file if file is None else file
-        self._remaining = findings
-        self._findings_so_far: list[Finding] = []
-
-    def __iter__(self) -> Iterator[Finding]:
-        yield from self._findings_so_far
-        for finding in self._remaining:
-            self._findings_so_far.append(finding)
-            yield finding
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """All findings. Reading this property completes the check."""
-        return tuple(self)
-
-    @property
-    def verdict(self) -> str:
-        """ACCEPTED, REJECTED, or UNKNOWN if the only faults are timeouts of solvers."""
-        faults = [finding for finding in self if finding.fault]
-        return ACCEPTED if not faults else UNKNOWN if all(finding.unknown for finding in faults) else REJECTED
-
-    def __repr__(self) -> str:
-        verdict = f"{self.verdict}" if self._findings_so_far else "not begun"
-        return f"<check of {self._file}: {verdict}>"
-
-    def _repr_html_(self) -> str:
-        rows = [(finding.about, finding.fault or finding.how, finding.checked) for finding in self]
-        return markup.paragraphs([f"{self._file}: {self.verdict}"]) + markup.table(("about", "found", "checked"), rows)
+from ccmatic.proving.result import Result, certificate_file, digest, read_certificate, read_result
+from ccmatic.proving.rounds import check_rounds, read_rounds
+from ccmatic.questions.query import Query, left_out
+from ccmatic.records import EnclosedFile, FirstStepsFile, InvariantFile, ProofFile, RoundsFile
 
 
 def check(
-    result: Result,
-    isolate: Callable[[Generator[Finding, None, None]], Iterator[Finding]] = iter,
-    options: SolverOptions = SolverOptions(),
+    file: str | Path,
+    *following: str | Path,
+    allow_code: bool = False,
+    solver: SolverOptions = SolverOptions(),
 ) -> Check:
-    """Return the Check of a Result.
+    """Check every part of a saved proof again.
 
     Args:
-        result: The Result.
-        isolate: A function that receives the generator of the findings and returns the iterator to use. This function
-            may run the generator in another process, for example.
-        options: The SolverOptions. The timeout applies to each question to a solver.
+        file: A result file of `prove`, or an invariant or a proof about first steps that `prove` wrote, which
+            certificates alone decide. Or an ONNX file whose metadata name its proofs.
+        following: Proofs about first steps, if `file` is one as well. Each begins where the proof before it ends. The
+            last of them may be an invariant: then its claim holds for ever from some step on. The last Finding is about
+            the joined claim.
+        allow_code: Whether to run the file that the result names as its proof. Otherwise only shipped proofs are
+            accepted.
+        solver: SolverOptions.
+
+    Returns:
+        The Check. Iterate over the Check for its findings, or read `verdict`: `accepted`, `rejected` or `unknown`.
+
+    Raises:
+        InputError: If the file cannot be read or is no proof.
+        Disagreement: If two solvers disagree while the proof is checked.
+
+    Examples:
+        >>> cm.check("results/proofs/cc_qdel_T10.json").verdict
+        >>> cm.check("halves.json", "grows.json").findings[-1].about
     """
-    return Check(result, isolate(_findings(result, options)))
+    if following:
+        proofs: list[Any] = [FirstSteps.load(each, allow_code) for each in (file, *following[:-1])]
+        proofs.append(_last(following[-1], allow_code))
+        findings = _joined(proofs, _claims(proofs), solver)
+        return Check(proofs, findings, " ".join(map(str, (file, *following))))
+    if Path(file).suffix == ".onnx":
+        proofs = proofs_of(file, allow_code)
+        return Check(proofs, _of_certificates(*proofs), str(file))
+    data = parse_json(read_text(Path(file)), str(file))
+    kind = next((each for each in _KINDS if records.has_format(data, each)), ProofFile)
+    read, find = _KINDS[kind]
+    with located(str(file)):
+        proof = read(Path(file), data, allow_code)
+    return Check(proof, isolated_steps(find(proof, solver)), str(file))
 
 
-def _findings(result: Result, options: SolverOptions) -> Generator[Finding, None, None]:
+def _last(file: str | Path, allow_code: bool) -> FirstSteps | Invariant:
+    data = parse_json(read_text(Path(file)), str(file))
+    return (Invariant if records.has_format(data, InvariantFile) else FirstSteps).read(file, data, allow_code)
+
+
+def _claims(proofs: Sequence[FirstSteps | Invariant]) -> list[Phases | Eventually]:
+    """Return the claims that join the first two proofs, the first three, and so on."""
+    joined: list[Any] = [proofs[0]]
+    for each in proofs[1:]:
+        last = joined[-1]
+        joined.append(Eventually.of(last, each) if isinstance(each, Invariant) else Phases.of(last, each))
+    return joined[1:]
+
+
+def _joined(
+    proofs: Sequence[FirstSteps | Invariant], claims: Sequence[Phases | Eventually], solver: SolverOptions
+) -> Iterator[Finding]:
+    yield from _of_certificates(*proofs)
+    for claim in claims:
+        about = f"{claim.controller.name} on {claim.executions}: {claim.claim}, in C·step"
+        yield Finding(about, claim.fault(solver), f"joined: {claim.how}")
+
+
+def _of_certificates(*proofs: Invariant | FirstSteps | SavedProof) -> Generator[Finding]:
+    for proof in proofs:
+        invariant = proof.invariant if isinstance(proof, SavedProof) else proof
+        how = "certificates" if invariant is proof else "certificates, and the envelope computed again"
+        about = f"{proof.controller.name} on {invariant.executions}: {invariant.claim}, in C·step"
+        yield named(proof.controller, invariant.query)
+        yield Finding(about, proof.fault(), f"{len(invariant.certificates)} {how}")
+        for each in left_out(invariant.query, invariant.controller):
+            yield Finding("left out", None, str(each), checked=False)
+
+
+def check_windows(result: Result, options: SolverOptions = SolverOptions()) -> Generator[Finding]:
     """Check a Result, and yield a Finding for each entry of the file.
 
     If a lemma has a certificate, the certificate decides the lemma. Otherwise, the solvers of `options` decide it.
@@ -164,15 +126,12 @@ def _findings(result: Result, options: SolverOptions) -> Generator[Finding, None
     if proof.bounds_nothing(values):
         yield Finding("bounds", "every bound is dropped, so nothing is proved")
     progress = "order of the states, how windows join, steps of the measures"
-    statements = chain(
-        [Statement("progress adds up", progress, ProofQuestion(values))],
-        _of_lemmas(result, prover.lemmas, values),
-        _corollaries(prover, values),
-        _edges(result, proof, values),
-        _fronts(result, proof, values),
-    )
-    for statement in statements:
-        yield statement if isinstance(statement, Finding) else statement.finding(decide(prover, statement.question))
+    yield Finding("progress adds up", "; ".join(prover.faults(values)) or None, progress)
+    yield from _lemmas(result, prover, values)
+    for derivation in prover.derivations(values):
+        yield Finding(f"corollary: {derivation.says}", derivation.fault, derivation.how)
+    yield from _edges(result, prover, values)
+    yield from _fronts(result, prover, values)
     for exclusion in prover.left_out:
         yield Finding("left out", None, str(exclusion), False)
     yield Finding(
@@ -189,12 +148,7 @@ def _definition(result: Result, proof: Proof) -> Finding:
 
 
 def named(given: Any, query: Query) -> Finding:
-    """Check that the name of a shipped controller belongs to the source in a file. Other names are only labels.
-
-    Args:
-        given: The controller of the file.
-        query: The query of the file, which loads shipped controllers.
-    """
+    """Check that the name of a shipped controller belongs to the source in a file. Other names are only labels."""
     if not any(given.name in definitions.shipped(folder) for folder in definitions.CONTROLLERS):
         return Finding("controller", None, f"'{given.name}' is only a label for the source in the file", False)
     same = given.meaning == query.controller(given.name).meaning
@@ -216,27 +170,74 @@ def _wrong_constants(result: Result, proof: Proof) -> Iterator[str]:
             yield f"{name} is {optimum.value}, which is not a value of its range"
 
 
-def _of_lemmas(result: Result, lemmas: Mapping[str, Lemma], values: Values) -> Iterator[Finding | Statement]:
-    for lemma in lemmas.values():
-        answer, file = result.answers.get(lemma.name), certificate_file(result, lemma.name)
+def _lemmas(result: Result, prover: Prover, values: Values) -> Iterator[Finding]:
+    for lemma in prover.lemmas.values():
+        answer = result.answers.get(lemma.name)
         if answer is None:
             yield Finding(lemma.name, "the file has no verdict on it")
         elif answer.verdict == UNDECIDED and lemma.paper and not answer.trace:
             yield Finding(lemma.name, None, "it has no verdict, and the proof does not rest on it", False)
         else:
-            question = LemmaQuestion(lemma, values, answer.trace, file if file.exists() else None)
-            yield VerdictStatement(lemma.name, "", question, answer)
-    for name in result.answers.keys() - lemmas.keys():
+            yield _lemma(result, prover, lemma, values, answer)
+    for name in result.answers.keys() - prover.lemmas.keys():
         yield Finding(name, "the definition has no such lemma")
 
 
-def _corollaries(prover: Prover, values: Values) -> Iterator[Finding]:
-    for derivation in prover.derivations(values):
-        yield Finding(f"corollary: {derivation.says}", derivation.fault, derivation.how)
+def _lemma(result: Result, prover: Prover, lemma: Lemma, values: Values, stated: Answer) -> Finding:
+    """Compare the file's answer to a lemma with what its window, its certificate or the solvers decide."""
+    fault, certificate = None, certificate_file(result, lemma.name)
+    if stated.trace:
+        decided, how = Answer(lemma.name, VIOLATED, 0), "its window replayed"
+        fault = _not_breaking(prover, lemma, values, stated.trace)
+    elif certificate.exists():
+        decided, fault, how = _certified(prover, lemma, values, certificate)
+    else:
+        decided = prover.confirm(prover.ask(lemma, values), values)
+        how = f"decided again, {decided.seconds:.1f} s"
+    if decided.verdict == UNDECIDED:
+        return Finding(lemma.name, "no answer in time", how, unknown=True)
+    if not fault and decided.verdict != HOLDS and not lemma.paper:
+        fault = f"the lemma is {decided.verdict}"
+    if not fault and stated.verdict != decided.verdict:
+        fault = f"the file says {stated.verdict}; it is {decided.verdict}"
+    if not fault and stated.empty and not decided.empty:
+        fault = "the file says that no window satisfies the premise; one does"
+    return Finding(lemma.name, fault, f"{decided.verdict}: {how}" if lemma.paper else how)
 
 
-def _edges(result: Result, proof: Proof, values: Values) -> Iterator[Finding | Statement]:
-    for constant in proof.constants:
+def _certified(prover: Prover, lemma: Lemma, values: Values, file: Path) -> tuple[Answer, str | None, str]:
+    """Return the answer to a lemma that a certificate decides, the fault of the certificate, and its size."""
+    outcome = certificates.check_certificate(prover.question(lemma, values), read_certificate(file))
+    inequalities = "1 inequality" if outcome.lemmas == 1 else f"{outcome.lemmas} inequalities"
+    how = f"certificate of {inequalities} and {counted(outcome.steps, 'step')}"
+    answer = Answer(lemma.name, HOLDS, 0)
+    if outcome.fault:
+        return answer, f"its certificate: {outcome.fault}", how
+    return prover.confirm(answer, values), None, how
+
+
+def _not_breaking(prover: Prover, lemma: Lemma, values: Values, trace: Trace) -> str | None:
+    """Return the reason why a trace is not a window of this controller that breaks the lemma, or None."""
+    query = prover.query_of(lemma, values)
+    expected = query.record()
+    for key in {**expected, **trace.query}:
+        if trace.query.get(key) != expected.get(key):
+            return f"its window is for the {key} {trace.query.get(key)}; expected {expected.get(key)}"
+    if trace.controller != prover.controller.source:
+        return "its window is of another controller"
+    try:
+        report = verification.check_trace(query, trace)
+    except InputError as error:
+        return error.message
+    if report.faults:
+        return f"its window breaks {report.faults[0]}"
+    if report.outcome is verification.Outcome.BREAKS:
+        return None
+    return "its window does not break the lemma" if report.reason is None else f"its window: {report.reason}"
+
+
+def _edges(result: Result, prover: Prover, values: Values) -> Iterator[Finding]:
+    for constant in prover.proof.constants:
         about, edge = f"edge of {constant.name}", result.constants[constant.name].edge
         better = _better(constant, values)
         how = f"its window at {better}, replayed"
@@ -248,8 +249,12 @@ def _edges(result: Result, proof: Proof, values: Values) -> Iterator[Finding | S
         elif edge is None or edge.trace is None or edge.verdict != VIOLATED:
             yield Finding(about, f"no window shows that the better value {better} fails", how)
         else:
-            question = EdgeQuestion(constant, edge.lemma, edge.trace, {**values, constant.name: better})
-            yield Statement(about, how, question)
+            limits = {limit.name: limit for limit in prover.limits(constant)}
+            if edge.lemma in limits:
+                fault = _not_breaking(prover, limits[edge.lemma], {**values, constant.name: better}, edge.trace)
+            else:
+                fault = f"'{edge.lemma}' does not limit it; expected one of {', '.join(limits)}"
+            yield Finding(about, fault, how)
 
 
 def _better(constant: Constant, values: Values) -> Fraction | None:
@@ -260,9 +265,10 @@ def _better(constant: Constant, values: Values) -> Fraction | None:
     return grid[grid.index(values[constant.name]) + 1]
 
 
-def _fronts(result: Result, proof: Proof, values: Values) -> Iterator[Finding | Statement]:
-    """Yield the statements that each point of a front is best: its value works, but the next better value does not."""
-    for before, constant in zip((None, *proof.constants), proof.constants, strict=False):
+def _fronts(result: Result, prover: Prover, values: Values) -> Iterator[Finding]:
+    """Check that each point of a front is best: its value works, but the next better value does not."""
+    constants = prover.proof.constants
+    for before, constant in zip((None, *constants), constants, strict=False):
         points = result.constants[constant.name].front
         expected = before.front if before and constant.at is None else ()
         if tuple(other for other, _ in points) != expected:
@@ -272,4 +278,44 @@ def _fronts(result: Result, proof: Proof, values: Values) -> Iterator[Finding | 
             for other, best in points:
                 about = f"{constant.name} where {before.name} is {other}"
                 how = f"decided again: {'even the loosest value fails' if best is None else best}"
-                yield Statement(about, how, BestValueQuestion(constant, best, {**values, before.name: other}))
+                try:
+                    yield Finding(about, _not_best(prover, constant, best, {**values, before.name: other}), how)
+                except OutOfTime:
+                    yield Finding(about, "no answer in time", how, unknown=True)
+
+
+def _not_best(prover: Prover, constant: Constant, best: Fraction | None, values: Values) -> str | None:
+    """Return the reason why some other value is the best value of a constant, or None.
+
+    Raise OutOfTime if the solver times out.
+    """
+    grid, limits = constant.grid(), prover.limits(constant)
+    if best is not None:
+        if best not in grid:
+            return f"{best} is not a value of its range"
+        fault = _first_fault(prover, limits, {**values, constant.name: best})
+        if fault:
+            return f"at {best}, '{fault.lemma}' is {fault.verdict}"
+    place = 0 if best is None else grid.index(best) + 1
+    if place == len(grid):
+        return None
+    fault = _first_fault(prover, limits, {**values, constant.name: grid[place]})
+    return None if fault else f"the better value {grid[place]} works too"
+
+
+def _first_fault(prover: Prover, limits: list[Lemma], values: Values) -> Answer | None:
+    """Return the Answer to the first lemma that does not hold, or None. Raise OutOfTime if the solver times out."""
+    fault = prover.first_fault(limits, values)
+    if fault and fault.verdict == UNDECIDED:
+        raise OutOfTime(fault.lemma)
+    return fault
+
+
+#: The kinds of saved proofs, by the record of the file: the function that reads one, and the one that checks it.
+_KINDS: dict[Any, tuple[Callable[..., Any], Callable[..., Generator[Finding]]]] = {
+    EnclosedFile: (SavedProof.read, lambda proof, solver: _of_certificates(proof)),
+    FirstStepsFile: (FirstSteps.read, lambda proof, solver: _of_certificates(proof)),
+    InvariantFile: (Invariant.read, lambda proof, solver: _of_certificates(proof)),
+    RoundsFile: (read_rounds, check_rounds),
+    ProofFile: (read_result, check_windows),
+}

@@ -1,44 +1,32 @@
 """The prover. The prover decides the lemmas of a proof about a controller, for given values of the constants."""
 
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from time import monotonic
 
+from ccmatic import controllers
 from ccmatic.answers import verification
 from ccmatic.answers.verification import HOLDS, UNDECIDED, Executions, Part, Unsound
-from ccmatic.base import Clock, InputError, OutOfTime, blamed, definitions
+from ccmatic.base import CONSTANTS, Clock, InputError, OutOfTime, blamed, definitions
 from ccmatic.contracts import RecordingDict, WayToFail, load_definition
 from ccmatic.controllers import require_order
 from ccmatic.logic.solving import SAT, UNKNOWN, UNSAT, SolverOptions
-from ccmatic.proving import deduction, fit, progress
+from ccmatic.proving import deduction, progress
 from ccmatic.proving.lemma_prover import LemmaProver, NoValue
 from ccmatic.questions import query as queries
 
 
 def windows_of(name, proof, horizon, lemma=""):
-    """Return the Query whose executions are all windows of all senders on the network of a Proof.
-
-    Args:
-        name: The name or path of the proof.
-        proof: The Proof.
-        horizon: The number of points T of a window, which spans T - 1 steps.
-        lemma: The name of the lemma that a window may violate.
-    """
+    """Return the Query whose executions are all windows of T points of all senders on the network of a Proof."""
     about = {"proof": name, "lemma": lemma}
     lemma_property = definitions.chosen("properties", "LEMMA")
     return queries.make(proof.model, proof.buffer, horizon, proof.jitter, "executions", lemma_property, about)
 
 
 class Prover(LemmaProver):
-    """A prover of lemmas about a controller. One incremental solver serves all lemmas.
+    """A prover of lemmas about the windows of every execution. One incremental solver serves all lemmas.
 
-    The lemmas are statements about the windows of every execution.
-
-    Args:
-        name: The name or path of the proof.
-        controller: The controller, in a form that `controllers.given` accepts.
-        horizon: A number of points T that replaces the proof's own T.
-        options: The SolverOptions. The timeout applies to each question about a lemma.
+    A `horizon` replaces the T of the proof. The timeout is for each question about a lemma.
     """
 
     @blamed()
@@ -47,7 +35,7 @@ class Prover(LemmaProver):
         proof = load_definition("proofs", "PROOF", name, allow_code=True)
         horizon = proof.horizon if horizon is None else horizon
         self.query = windows_of(self.name, proof, horizon)
-        self.controller = fit.controller_of(name, proof, self.query, controller)
+        self.controller = controller_of(name, proof, self.query, controller)
         self.proof = proof = proof.about(self.controller.state)
         require_order(self.controller, self.query.jitter)
         if proof.common > 1 and not (self.query.model.windows and proof.common < horizon):
@@ -62,7 +50,6 @@ class Prover(LemmaProver):
 
     @property
     def left_out(self):
-        """The Exclusions that apply to all answers about the controller."""
         return queries.left_out(self.query, self.controller)
 
     @blamed()
@@ -71,9 +58,6 @@ class Prover(LemmaProver):
 
         The solver looks for a window that satisfies the premise, and the prover replays this window. If no such window
         exists and the lemma permits this, the Answer is `empty`.
-
-        Raises:
-            InputError: If no window satisfies the premise, and the lemma does not permit this.
         """
         if answer.verdict != HOLDS:
             return answer
@@ -111,7 +95,6 @@ class Prover(LemmaProver):
 
     @blamed()
     def derivations(self, values):
-        """Return a Derivation for each corollary of the proof: the decision whether it follows from the lemmas."""
         return deduction.derive(self.proof, self.query, values, self.controller.state)
 
     def outgrown(self):
@@ -160,14 +143,12 @@ class Prover(LemmaProver):
         return replace(self.query, property=self.query.property.of(lemma.name, used))
 
     def _evaluated(self, lemma, constants):
-        """Return a lemma's premise and conclusion, and the constants that they read."""
         reads = RecordingDict(constants)
-        with fit.state_is_there(self.name, self.controller):
+        with state_is_there(self.name, self.controller):
             given, then = lemma.given(self._part.x, reads), lemma.then(self._part.x, reads)
         return given, then, {name: value for name, value in constants.items() if name in reads.names}
 
     def _observed(self, trace):
-        """Return a window as an Execution of numbers."""
         return self.query.observed(trace, self._part.reads & trace.columns.keys(), self.controller.state)
 
     def _replayed(self, trace, lemma, constants):
@@ -177,3 +158,46 @@ class Prover(LemmaProver):
         if report.outcome is not verification.Outcome.BREAKS:
             raise Unsound(f"a window that breaks '{lemma.name}' fails replay: {report}")
         return verification.explained(trace, report)
+
+
+def controller_of(name, proof, query, controller):
+    """Return the controller for the windows of a proof."""
+    try:
+        loaded = query.controller(controller)
+    except InputError:
+        if why := _why_not_on(query, controller):
+            raise InputError(f"the proof {name} does not fit the controller: {why}") from None
+        raise
+    followed = {*proof.beliefs}
+    foreign = {*loaded.parameters} & {belief.name for belief in query.model.carried_over()} - followed
+    if foreign:
+        read = ", ".join(sorted(foreign))
+        raise InputError(
+            f"the proof {name} does not fit {loaded.name}: it does not follow {read}, which the controller reads"
+        )
+    return loaded
+
+
+@contextmanager
+def state_is_there(name, controller):
+    """Turn a KeyError into an InputError if a lemma of a proof reads state that its controller lacks."""
+    try:
+        yield
+    except KeyError as error:
+        remembered = ", ".join(memory.name for memory in controller.state) or "nothing"
+        reason = f"it reads the state `{error.args[0]}`, and {controller.name} remembers {remembered}"
+        raise InputError(f"the proof {name} does not fit {controller.name}: {reason}") from None
+
+
+def _why_not_on(query, controller):
+    """Return the quantity that a query's network lacks for a controller, in words; None if the network lacks none."""
+    controllers_ = controller if isinstance(controller, list | tuple) else [controller]
+    model, by_window = query.network.model_name, any(controllers.sends_by_window(one) for one in controllers_)
+    if by_window is not query.model.windows:
+        ways = "a rate", "a window"
+        return f"on {model} senders send by {ways[query.model.windows]}, and it sends by {ways[by_window]}"
+    with suppress(InputError):
+        read = {*controllers.given(controller).parameters} - {*CONSTANTS} - query.units().keys()
+        if read:
+            return f"on {model} senders do not know {', '.join(sorted(read))}, which it reads"
+    return None

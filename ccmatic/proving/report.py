@@ -5,8 +5,8 @@ from itertools import pairwise
 
 from ccmatic.base import write_text
 from ccmatic.contracts import EXCLUSIONS
-from ccmatic.proving.claim import CHANGES, sentences, stays, windows_after
-from ccmatic.proving.diagram import draw
+from ccmatic.networks import traces
+from ccmatic.proving.claim import CHANGES, in_words, sentences, stays, windows_after
 
 #: The assumptions of every proof, apart from the laws of the network.
 CONDITIONS = """\
@@ -30,7 +30,6 @@ OF_NONE = " (no window satisfies the premise)"
 
 
 def write_report(result, prover):
-    """Write the report beside the result's file: Markdown, and the diagram as SVG."""
     picture = result.file.with_suffix(".svg")
     draw(prover.proof, result, picture)
     write_text(result.file.with_suffix(".md"), "\n".join(_report(result, prover, picture.name)) + "\n")
@@ -83,7 +82,6 @@ def conditions(model):
 
 
 def _flows(number):
-    """Return the words of the conditions that depend on the number of flows."""
     if number == 1:
         return {"flows": "one flow", "each": "The flow", "others": "several flows"}
     return {"flows": f"{number} flows", "each": "Each flow", "others": "other numbers of flows"}
@@ -122,3 +120,62 @@ def number(value):
     """Return a number as an exact fraction, followed by a decimal value unless the number is an integer."""
     value = Fraction(value)
     return str(value) if value.denominator == 1 else f"{value} ({float(value):.4g})"
+
+
+BOX, STEP, TOP = 4.6, 1.5, 0.7
+
+
+def draw(proof, result, file):
+    height = STEP * len(proof.states)
+    with traces.figure(file, (9, height), layout=None) as figure:
+        axes = figure.add_axes((0, 0, 1, 1), xlim=(0, 9), ylim=(-height, 0), frameon=False, xticks=(), yticks=())
+        centres = {state.name: -TOP - index * STEP for index, state in enumerate(proof.states)}
+        for state in proof.states:
+            _state(axes, state, proof, centres[state.name], result.values)
+        for state in proof.states:
+            for lane, name in enumerate(state.leads_to):
+                _arrow(axes, centres[state.name], centres[name], lane)
+
+
+def _state(axes, state, proof, y, c):
+    lines = filter(None, (in_words(each, proof, c) for each in (state, *state.ensures)))
+    axes.text(0.5, y + 0.28, state.name, weight="bold", va="center")
+    axes.text(0.5, y - 0.08, "\n".join(lines), va="center", fontsize=8)
+    axes.add_patch(_box(0.3, y - 0.5, BOX, 1.0))
+    if state.measures:
+        steps = [_step(measure, c) for measure in state.measures]
+        excuse = " and ".join(in_words(objective, proof, c) for objective in state.unless)
+        axes.text(
+            0.5,
+            y - 0.42,
+            "each window: " + " or ".join(steps) + (f", or {excuse}" if excuse else ""),
+            fontsize=7,
+            va="bottom",
+            color="#0072B2",
+        )
+
+
+def _step(measure, c):
+    by = f"{float(c[measure.by]):.3g}"
+    sign = ("−" if measure.falls else "+") if measure.unit else ("÷" if measure.falls else "×")
+    return f"{measure.name} {sign} {by}"
+
+
+def _box(x, y, width, height):
+    from matplotlib.patches import FancyBboxPatch
+
+    return FancyBboxPatch((x, y), width, height, boxstyle="round,pad=0.08", fill=False, edgecolor="#666666")
+
+
+def _arrow(axes, start, end, lane):
+    bend = 0.35 * (start - end)
+    axes.annotate(
+        "",
+        (0.4 + BOX, end),
+        (0.4 + BOX, start - 0.1 * lane),
+        arrowprops={
+            "arrowstyle": "-|>",
+            "color": "#009E73",
+            "connectionstyle": f"arc3,rad={-0.5 if bend < 1 else -0.35}",
+        },
+    )

@@ -1,55 +1,53 @@
 """The saved state of a proof: the constants with their edges, and the verdict on every lemma.
 
 `prove` saves the state after each step, so that an interrupted proof can resume. The state is a JSON file with exact
-numbers. A folder beside this file has the traces, for `ccmatic replay`.
+numbers. Folders beside this file have the traces, for `ccmatic replay`, and the certificates.
 """
 
+import gzip
 import hashlib
 import json
+import zlib
 from contextlib import suppress
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from ccmatic import __version__, controllers, records
-from ccmatic.base import InputError, definitions, located, parse_json, read_text, write_text
-from ccmatic.contracts import RoundProof, beyond, file_stem, load_definition
+from ccmatic.base import InputError, definitions, located, markup, opened, parse_json, read_text, write_text
+from ccmatic.contracts import Exclusion, RoundProof, beyond, file_stem, load_definition
 from ccmatic.networks.traces import Trace
 from ccmatic.proving.lemma_prover import Answer, Optimum
 from ccmatic.questions.query import Decides
 from ccmatic.records import ABSENT, AnswerRecord, ConstantRecord, ControllerRecord, ProofFile
 
+#: The largest size of an unpacked certificate, in bytes.
+LARGEST = 100 * 10**6
+
 
 @dataclass
 class Result:
-    """The constants and answers of a proof so far.
+    """The constants and answers of a proof so far."""
 
-    Attributes:
-        file: The path of the JSON file; None if the result is not saved.
-        proof: The name or path of the proof.
-        controller: The controller.
-        horizon: The number of points T of a window, which spans T - 1 steps.
-        definition: A digest of the proof's file, and of its model, if that is the user's. The digest reveals later
-            edits of these files.
-        constants: The Optimum of each constant, by name.
-        answers: The Answer to each lemma, by name.
-    """
-
+    #: The path of the JSON file; None if the result is not saved.
     file: Path | None
     proof: str
     controller: Decides
+    #: The number of points T of a window, which spans T - 1 steps.
     horizon: int
+    #: A digest of the proof's file, and of its model, if that is the user's. The digest reveals later edits of these
+    #: files.
     definition: str
     constants: dict[str, Optimum] = field(default_factory=dict)
     answers: dict[str, Answer] = field(default_factory=dict)
 
     @property
     def values(self):
-        """The value of each constant, by name."""
         return {name: optimum.value for name, optimum in self.constants.items()}
 
     @property
     def traces(self):
-        """The folder of the traces."""
         return self.file.with_name(f"{self.file.stem}-traces")
 
     def save(self):
@@ -64,7 +62,6 @@ class Result:
         write_text(self.file, json.dumps(self.data(), indent=1, ensure_ascii=False) + "\n")
 
     def remove(self):
-        """Remove the file and the traces."""
         if self.file is None:
             return
         for about, _ in self._traced():
@@ -86,7 +83,6 @@ class Result:
         return error
 
     def data(self):
-        """Return the content of the file, as data for JSON."""
         return records.data(
             ProofFile(
                 made_by=f"ccmatic {__version__}",
@@ -115,18 +111,76 @@ class Result:
         )
 
 
+@dataclass(frozen=True, repr=False)
+class ProofOutcome:
+    """The outcome of the search for a proof.
+
+    Attributes:
+        result: The Result with all constants and answers.
+        verdict: The verdict. The verdict is `holds` if every lemma holds and the lemmas add up to a proof. The verdict
+            is `violated` if a lemma does not hold, or if the lemmas do not add up. The verdict is `unknown` if the
+            solver timed out on a lemma, or if no bound is left.
+        faults: The reasons why the lemmas do not add up, in words.
+        claim: The guarantees for all time, in sentences; empty unless the verdict is `holds`.
+        left_out: The exclusions that apply to the whole proof.
+        why: If no bound is left, the reason why the lemmas prove nothing; otherwise None.
+    """
+
+    result: Result
+    verdict: str
+    faults: tuple[str, ...]
+    claim: tuple[str, ...]
+    left_out: tuple[Exclusion, ...]
+    why: str | None = None
+
+    @property
+    def constants(self) -> dict[str, Fraction]:
+        """The value of each constant, by name."""
+        return self.result.values
+
+    @property
+    def lemmas(self) -> dict[str, str]:
+        """The verdict on each lemma, by name. The dict includes lemmas for comparison only."""
+        return {name: answer.verdict for name, answer in self.result.answers.items()}
+
+    @property
+    def file(self) -> Path | None:
+        """The file of the proof, for `check`; None if it was not saved."""
+        return self.result.file
+
+    def __repr__(self):
+        values = ", ".join(f"{name} = {value}" for name, value in self.constants.items())
+        return f"<proof {self.result.proof} of {self.result.controller.name}: {self.verdict}; {values}>"
+
+    def _repr_html_(self):
+        lines = [f"{self.result.proof} of {self.result.controller.name}: {self.verdict}", *self.faults, *self.claim]
+        constants = markup.table(("constant", "value"), self.constants.items())
+        return markup.paragraphs(lines) + constants + markup.table(("lemma", "verdict"), self.lemmas.items())
+
+
+def certificate_file(result: Result, lemma: str) -> Path:
+    """Return the path of a lemma's certificate. The file need not exist."""
+    if result.file is None:
+        raise ValueError("a result without a file has no certificates")
+    return result.file.with_name(f"{result.file.stem}-certificates") / f"{file_stem(lemma)}.json.gz"
+
+
+def read_certificate(file: Path) -> Any:
+    """Return the JSON data of a certificate. Raise InputError if the file contains none."""
+    with opened(file) as stored:
+        try:
+            text = gzip.GzipFile(fileobj=stored).read(LARGEST + 1)
+            if len(text) > LARGEST:
+                raise InputError(f"no certificate: larger than {LARGEST // 10**6} MB, unpacked", str(file))
+            return json.loads(text)
+        except (ValueError, EOFError, zlib.error, gzip.BadGzipFile, RecursionError) as error:
+            raise InputError(f"no certificate: {error}", str(file)) from None
+
+
 def begin_result(folder, prover, proof):
     """Return the Result of an earlier run in a folder, from which a prover can resume.
 
     Without such a run, return an empty Result.
-
-    Args:
-        folder: The folder, or None.
-        prover: The Prover.
-        proof: The name or path of the proof.
-
-    Raises:
-        InputError: If the earlier run has another definition or controller.
     """
     names = dict.fromkeys((Path(proof).stem, prover.controller.name))
     file = None if folder is None else Path(folder) / f"{'-'.join(names)}_T{prover.query.horizon}.json"
@@ -145,17 +199,10 @@ def begin_result(folder, prover, proof):
 
 
 def earlier_constants(folder, result):
-    """Return the constants of related proofs in a folder, as starting points for the search.
+    """Return the constants of related proofs in a folder, by name, as starting points for the search.
 
     A proof is related if its windows have the same length, and if it has the same definition or the same controller.
-
-    Args:
-        folder: The folder, or None.
-        result: The Result of the current proof.
-
-    Returns:
-        One dict for each proof. A dict maps a constant's name to a pair: the constant's value, and the lemma that
-        failed at the next better value.
+    Each constant has its value, and the lemma that failed at the next better value.
     """
     proofs = []
     for file in sorted(Path(folder).glob(f"*_T{result.horizon}.json")) if folder else ():
@@ -168,12 +215,7 @@ def earlier_constants(folder, result):
 
 
 def earlier_windows(folder, result):
-    """Return the windows in a folder that break a lemma of the same proof, without duplicates.
-
-    Args:
-        folder: The folder, or None.
-        result: The Result of the current proof. The windows have the same horizon as this Result.
-    """
+    """Return the windows in a folder that break a lemma of the same proof, without duplicates."""
     windows = {}
     for file in sorted(Path(folder).glob(f"*_T{result.horizon}-traces/*.json")) if folder else ():
         with suppress(InputError):
@@ -186,27 +228,17 @@ def earlier_windows(folder, result):
 def load_result(file, allow_code=False, own=None):
     """Load a Result from a file.
 
-    Args:
-        file: The path of the file.
-        allow_code: Whether the proof may be given by the path of a file, whose code is then run.
-        own: The path of a proof that is always allowed, because the proof's code has already run.
-
-    Raises:
-        InputError: If the file is invalid, or if its proof is a path and paths are not allowed.
+    Unless `allow_code`, the proof may be the path of a file only if it is `own`, whose code has already run.
     """
-    file = Path(file)
     with located(str(file)):
-        data = parse_json(read_text(file), str(file))
-        records.require_format(data, ProofFile)
-        read = records.convert(data, ProofFile, what="not a proof of ccmatic")
-        result = _result(file, read, allow_code or read.proof == own)
-        strange = _difference(data, result.data(), "the file")
-        if strange:
-            raise InputError(f"not a proof in the form that ccmatic writes: {strange}")
-    return result
+        return read_result(Path(file), parse_json(read_text(Path(file)), str(file)), allow_code, own)
 
 
-def _result(file, read, allow_code):
+def read_result(file, data, allow_code, own=None):
+    """Return the Result that a file has as JSON data; see `load_result`."""
+    records.require_format(data, ProofFile)
+    read = records.convert(data, ProofFile, what="not a proof of ccmatic")
+    allow_code = allow_code or read.proof == own
     proof = load_definition("proofs", "PROOF", read.proof, allow_code)
     if isinstance(proof, RoundProof):
         raise InputError(f"its proof {read.proof} is about rounds; expected a proof about windows")
@@ -218,6 +250,9 @@ def _result(file, read, allow_code):
         result.constants[name] = Optimum(about.value, edge, tuple(about.front))
     for about in read.lemmas:
         result.answers[about.lemma] = _answer(result, about, about.lemma)
+    strange = _difference(data, result.data(), "the file")
+    if strange:
+        raise InputError(f"not a proof in the form that ccmatic writes: {strange}")
     return result
 
 

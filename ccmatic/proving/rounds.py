@@ -16,31 +16,23 @@ from pysmt.logics import QF_NRA
 
 from ccmatic import __version__, controllers, records
 from ccmatic.answers.verification import HOLDS, UNDECIDED, VIOLATED, Unsound
-from ccmatic.base import Clock, InputError, definitions, located, parse_json, read_text, writable_folder, write_text
+from ccmatic.base import Clock, InputError, definitions, writable_folder, write_text
 from ccmatic.contracts import Lemma, RecordingDict, RoundNumbers, RoundProof, Values, load_definition
 from ccmatic.logic import every, real
 from ccmatic.logic.solving import SAT, UNKNOWN, Checker, SolverOptions
-from ccmatic.proving.constants import search, verdicts
+from ccmatic.proving.constants import decide, search
+from ccmatic.proving.findings import Finding
 from ccmatic.proving.lemma_prover import Answer, LemmaProver, Optimum
-from ccmatic.proving.proof_check import Check, Finding
-from ccmatic.proving.proof_search import ProofOutcome
 from ccmatic.proving.report import number
-from ccmatic.proving.result import digest
+from ccmatic.proving.result import ProofOutcome, digest
 from ccmatic.records import ABSENT, RoundAnswerRecord, RoundConstantRecord, RoundsFile
 
 
 @dataclass
 class RoundsResult:
-    """The constants and answers of a proof about rounds.
+    """The constants and answers of a proof about rounds."""
 
-    Attributes:
-        file: The path of the JSON file; None if the result is not saved.
-        proof: The name or path of the proof.
-        definition: A digest of the proof's file.
-        constants: The Optimum of each constant, by name.
-        answers: The Answer to each lemma, by name.
-    """
-
+    #: The path of the JSON file; None if the result is not saved.
     file: Path | None
     proof: str
     definition: str
@@ -49,11 +41,9 @@ class RoundsResult:
 
     @property
     def values(self) -> dict[str, Fraction]:
-        """The value of each constant, by name."""
         return {name: optimum.value for name, optimum in self.constants.items()}
 
     def save(self) -> None:
-        """Write the file; without a file, do nothing."""
         if self.file is None:
             return
         constants = {
@@ -66,12 +56,7 @@ class RoundsResult:
 
 
 class RoundProver(LemmaProver):
-    """A prover of lemmas about rounds.
-
-    Args:
-        name: The name or path of the proof.
-        options: The SolverOptions. The timeout applies to each question about a lemma.
-    """
+    """A prover of lemmas about rounds."""
 
     def __init__(self, name: str, options: SolverOptions = SolverOptions()) -> None:
         super().__init__(Clock.of(options.timeout))
@@ -84,8 +69,7 @@ class RoundProver(LemmaProver):
     def confirm(self, answer: Answer, constants: Values) -> Answer:
         """Return the Answer if it does not hold, or if some round satisfies the premise of its lemma.
 
-        Raises:
-            InputError: If no round satisfies the premise.
+        Raise InputError if none does.
         """
         if answer.verdict != HOLDS:
             return answer
@@ -139,31 +123,18 @@ def prove_rounds(proof: str, controller: Any, folder: Any, listener: Any, option
     """Find the constants of a proof about rounds, each to its edge, and decide every lemma.
 
     The arguments are those of `prove`.
-
-    Raises:
-        InputError: If the proof is about another controller.
-        NoValue: If no value of a constant works.
-        OutOfTime: If the solver timed out before a constant had a value.
     """
     prover = RoundProver(proof, options)
     prover.listen = listener.asks
     _require(controller, prover)
     file = None if folder is None else writable_folder(folder) / f"{Path(proof).stem}.json"
     result = RoundsResult(file, prover.name, digest(prover.name))
-    for constant in search(prover, result.constants, []):
-        result.save()
-        listener.constant(constant, result.constants[constant.name])
-    for answer in verdicts(prover, result.values, result.answers):
-        result.answers[answer.lemma] = answer
-        result.save()
-        listener.lemma(answer)
-    required = {result.answers[name].verdict for name, lemma in prover.lemmas.items() if not lemma.paper}
-    verdict = VIOLATED if VIOLATED in required else HOLDS if required == {HOLDS} else UNDECIDED
+    search(prover, result, listener=listener)
+    verdict = decide(prover, result, listener)
     return ProofOutcome(result, verdict, (), tuple(_claim(prover, result.values)) if verdict == HOLDS else (), ())
 
 
 def _require(controller: Any, prover: RoundProver) -> None:
-    """Raise InputError unless a controller is the one that a proof is about."""
     about = prover.proof.controller
     model = next(each for each in definitions.every("models", "MODEL") if each.windows and each.flows == 1)
     kind = model.observations if controllers.sends_by_window(about) else {}
@@ -174,37 +145,17 @@ def _require(controller: Any, prover: RoundProver) -> None:
     raise InputError(f"the proof {Path(prover.name).stem} is about {about}; expected this controller")
 
 
-def check_rounds(result: RoundsResult, isolate: Any = iter, options: SolverOptions = SolverOptions()) -> Check:
-    """Return the Check of a RoundsResult. The arguments are those of `check`."""
-    return Check(result, isolate(_findings(result, options)))
+def read_rounds(file: Path, data: object, allow_code: bool) -> RoundsResult:
+    read = records.convert(data, RoundsFile, what="not a proof of ccmatic")
+    if not isinstance(load_definition("proofs", "PROOF", read.proof, allow_code), RoundProof):
+        raise InputError(f"its proof {read.proof} is not about rounds; expected a proof about rounds")
+    constants = {name: Optimum(c.value, c.edge and _answer(c.edge)) for name, c in read.constants.items()}
+    answers = {each.lemma: _answer(each) for each in read.lemmas}
+    return RoundsResult(file, read.proof, read.definition, constants, answers)
 
 
-def is_of_rounds(data: object) -> bool:
-    """Return whether data from JSON are the results of a proof about rounds."""
-    return records.has_format(data, RoundsFile)
-
-
-def load_rounds(file: str | Path, allow_code: bool = False) -> RoundsResult:
-    """Load a RoundsResult.
-
-    Args:
-        file: The path of the file.
-        allow_code: Whether the proof may be given by the path of a file, whose code is then run.
-
-    Raises:
-        InputError: If the file is invalid.
-    """
-    file = Path(file)
-    with located(str(file)):
-        read = records.convert(parse_json(read_text(file), str(file)), RoundsFile, what="not a proof of ccmatic")
-        if not isinstance(load_definition("proofs", "PROOF", read.proof, allow_code), RoundProof):
-            raise InputError(f"its proof {read.proof} is not about rounds; expected a proof about rounds")
-        constants = {name: Optimum(c.value, c.edge and _answer(c.edge)) for name, c in read.constants.items()}
-        answers = {each.lemma: _answer(each) for each in read.lemmas}
-        return RoundsResult(file, read.proof, read.definition, constants, answers)
-
-
-def _findings(result: RoundsResult, options: SolverOptions) -> Generator[Finding, None, None]:
+def check_rounds(result: RoundsResult, options: SolverOptions) -> Generator[Finding, None, None]:
+    """Decide every lemma of a RoundsResult again, and replay every edge."""
     prover = RoundProver(result.proof, options)
     same = result.definition in (digest(result.proof), *prover.proof.formerly)
     changed = "it has changed since: its digest differs from that in the file; prove it again"

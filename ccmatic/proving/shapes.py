@@ -1,20 +1,31 @@
-"""Proofs by shapes, which are general proofs in proofs/.
+"""Proofs by shapes, which are general proofs in proofs/, and the expectations that they imply.
 
 The search tries all shapes that fit a controller's beliefs.
 """
 
-from collections.abc import Generator
+import operator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
 
 from ccmatic import controllers
 from ccmatic.answers.verification import HOLDS, VIOLATED
 from ccmatic.base import CONSTANTS, InputError, definitions
-from ccmatic.contracts import load_definition
+from ccmatic.contracts import Buffer, load_definition
+from ccmatic.controllers import Given
+from ccmatic.logic import isolated_steps
 from ccmatic.logic.solving import SolverOptions
 from ccmatic.proving.lemma_prover import NoValue
-from ccmatic.proving.proof_search import ProofOutcome, prove
+from ccmatic.proving.proof_search import Listener, prove_windows
 from ccmatic.proving.prover import Prover
-from ccmatic.proving.result import Result
+from ccmatic.proving.result import ProofOutcome, Result
+from ccmatic.questions import Question
+
+#: For each quantity of an expectation, the constant of shapes that bounds the quantity, and the unit of that constant.
+DECIDED = {"utilisation": ("utilisation", ""), "queue": ("inflight", "bdp"), "loss": ("loss", "packets")}
+
+_RELATIONS = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
 
 
 @dataclass(frozen=True)
@@ -44,13 +55,6 @@ def shapes(controller, network=None) -> list[str]:
 
     The network of such a shape offers all inputs of the controller. The shape also follows each belief of the
     controller that may be false.
-
-    Args:
-        controller: The Controller.
-        network: The network's model, its buffer (as text) and its jitter. None stands for any network.
-
-    Raises:
-        InputError: If no shape fits.
     """
     names = shapes_on(network) if network else definitions.chosen("proofs", "SHAPES")
     fitting = [name for name in names if _fits(load_definition("proofs", "PROOF", name), controller)]
@@ -64,7 +68,7 @@ def shapes(controller, network=None) -> list[str]:
 
 
 def shapes_on(network) -> list[str]:
-    """Return the names of the shapes for a network, as in `shapes`. Raises InputError if no shape fits."""
+    """Return the names of the shapes for a network. Raise InputError if no shape fits."""
     names = definitions.chosen("proofs", "SHAPES")
     fitting = [name for name in names if _network(load_definition("proofs", "PROOF", name)) == network]
     if not fitting:
@@ -87,21 +91,45 @@ def window_shapes(controller) -> list[str]:
     return [name for name in definitions.chosen("proofs", "WINDOW_SHAPES") if fits(name)]
 
 
+def prove_by_shapes(
+    controller: Given,
+    out: str | Path | None = None,
+    *,
+    horizon: int | None = None,
+    certify: bool = False,
+    listener: Listener | None = None,
+    solver: SolverOptions = SolverOptions(),
+) -> Iterator[Attempt]:
+    """Prove the guarantees of a controller for all time without a proof that was written for this controller.
+
+    A shape is a general proof that fits many controllers. The call tries each shape in proofs/ whose lemmas cover the
+    beliefs that the controller reads. For a window sender with state, the call tries the shape that searches for bounds
+    on the state. This shape allows any initial state.
+
+    Args:
+        controller: The controller.
+        out: As in `prove`.
+        horizon: As in `prove`.
+        certify: As in `prove`.
+        listener: As in `prove`.
+        solver: As in `prove`.
+
+    Returns:
+        An iterator over an Attempt for each shape. The field `proved` of an Attempt is the result that `prove` would
+        return. If the shape gives no proof, the field `why` names a broken lemma.
+
+    Raises:
+        InputError: If no shape fits the beliefs that the controller reads.
+    """
+    return isolated_steps(attempts(controller, out, listener or Listener(), None, horizon, certify, solver))
+
+
 def attempts(
     controller, folder, listener, network=None, horizon=None, certify=False, options=SolverOptions()
 ) -> Generator[Attempt]:
     """Prove a controller by each of its shapes, and yield the Attempts.
 
     If a proof by a shape holds on a network, the function skips the remaining shapes of that network.
-
-    Args:
-        controller: The controller, in a form that `controllers.given` accepts.
-        folder: The folder for results, as in `prove`.
-        listener: A Listener that receives the progress, as in `prove`.
-        network: The network, as in `shapes`.
-        horizon: The number of points T of a window, which spans T - 1 steps, as in `prove`.
-        certify: Whether to write certificates, as in `prove`.
-        options: The SolverOptions, as in `prove`.
     """
     by_window, proved_on = controllers.sends_by_window(controller), set()
     names = window_shapes(controller) if by_window else shapes(controllers.given(controller), network)
@@ -112,7 +140,7 @@ def attempts(
         listener.begins(name)
         try:
             sender = _begun_anywhere(name, controller, horizon, options) if by_window else controller
-            proved = prove(name, sender, folder, horizon, certify, listener, by_window, options)
+            proved = prove_windows(name, sender, folder, horizon, certify, listener, options, by_window)
         except NoValue as error:
             declared = [constant.name for constant in proof.about(error.result.controller.state).constants]
             missing = tuple(each for each in declared if each not in error.result.constants)
@@ -143,11 +171,111 @@ def _fits(proof, controller):
 
 
 def _read(controller):
-    """Return the names of the beliefs and observations that a controller reads."""
     return {*controller.parameters} - {*CONSTANTS}
 
 
 def _listed(names):
-    """List the shapes with the beliefs that they follow."""
     followed = {name: load_definition("proofs", "PROOF", name).beliefs for name in names}
     return ", ".join(f"{name} ({', '.join(beliefs)})" for name, beliefs in followed.items())
+
+
+def prove_expected(
+    question: Question,
+    out: str | Path | None = None,
+    *,
+    certify: bool = False,
+    listener: Listener | None = None,
+    solver: SolverOptions = SolverOptions(),
+) -> Iterator[tuple[Attempt, bool]]:
+    """Prove by shapes that a controller, once it has converged, meets an expectation for all time.
+
+    Args:
+        question: A Question that `ask` returned, with the start `any`.
+        out: The folder for the results, as in `prove`.
+        certify: Whether to write a certificate for each lemma.
+        listener: A function that is called with the progress.
+        solver: SolverOptions; the timeout is for each lemma.
+
+    Returns:
+        An iterator over pairs: an Attempt for each shape, and whether its constants imply the expectation. The iterator
+        ends with the first pair whose constants imply the expectation. Without such a pair, the expectation is
+        undecided. For an expectation that no constants could imply, such as `… while …`, the iterator is empty.
+
+    Raises:
+        InputError: If no shape decides the expectation, or no shape fits the network or the controller.
+    """
+    subject, start = question.expectation.comparison.subject, question.query.record()["property"]["start"]
+    if subject not in DECIDED:
+        raise InputError(f"no shape decides '{question.expectation}'; expected one about {', '.join(DECIDED)}")
+    if start != "any":
+        raise InputError(f"the start is '{start}'; a proof is about all time, expected any")
+    return isolated_steps(_by_networks(question, out, certify, listener or Listener(), solver))
+
+
+def _by_networks(
+    question: Question, out: str | Path | None, certify: bool, listener: Listener, solver: SolverOptions
+) -> Generator[tuple[Attempt, bool]]:
+    if undecided(question.expectation):
+        return
+    refused, covering = [], _networks(question.query)
+    for network in covering:
+        try:
+            for attempt in attempts(question.controller, out, listener, network, None, certify, solver):
+                result = attempt.result
+                proof = load_definition("proofs", "PROOF", result.proof)
+                expects = implies(question.expectation, proof, result.horizon, result.values)
+                implied = attempt.verdict == "holds" and expects
+                yield attempt, implied
+                if implied:
+                    return
+        except InputError as error:
+            refused.append(error)
+    if len(refused) == len(covering):
+        raise refused[0]
+
+
+def _networks(query):
+    """Return the networks whose proofs cover a query: one with the query's buffer, and one with any buffer."""
+    buffer = query.buffer
+    covering = [str(buffer)] if buffer == Buffer("any") else [str(buffer), "any"]
+    return [(query.network.model_name, each, query.jitter) for each in covering]
+
+
+def undecided(expectation):
+    """Return the reason, in words, why no proof by a shape can imply an expectation; None if some proof could."""
+    comparison = expectation.comparison
+    if expectation.by is not None:
+        return "as the constants of a shape are about all steps, not about the first step of a condition"
+    constant, unit = DECIDED[comparison.subject]
+    if expectation.conditions:
+        return "as the constants of a shape are about all steps, not about those of a condition"
+    if unit != comparison.unit:
+        return f"as the constant '{constant}' of a shape is in {unit or 'parts of the link'}"
+    if (comparison.relation in ("<", "<=")) == (constant == "utilisation"):
+        return f"as the constant '{constant}' of a shape bounds it from the other side"
+    return None
+
+
+def implies(expectation, proof, horizon, constants):
+    """Return whether a proof's constants imply that a converged sender meets an expectation."""
+    comparison = expectation.comparison
+    name, _ = DECIDED.get(comparison.subject, (None, None))
+    value = constants.get(name)
+    if value is None or undecided(expectation):
+        return False
+    if name == "inflight":  # The constant is in units of C(R_m + D), but the expectation is in units of C·R_m.
+        return _within(value * (1 + proof.jitter), comparison)
+    if name == "loss":  # The constant bounds the loss in each step.
+        return _within(value * (expectation.interval or 1), comparison)
+    window = horizon - proof.common
+    of_window = value * (window - proof.jitter)
+    if expectation.interval is None:
+        return _within(of_window / window, comparison)
+    # The windows of a proof follow each other without gaps, and an interval may begin anywhere in a window. Only
+    # windows that lie entirely within the interval count.
+    whole = max(0, (expectation.interval - (window - 1)) // window)
+    return _within(Fraction(whole * of_window, expectation.interval), comparison)
+
+
+def _within(value, comparison):
+    return _RELATIONS[comparison.relation](value, comparison.amount)

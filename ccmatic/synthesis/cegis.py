@@ -3,17 +3,33 @@
 The loop finds a controller that ensures the property of a query, in each class of a template that has one.
 """
 
+import threading
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from time import monotonic
 
-from ccmatic import controllers
-from ccmatic.answers.verification import EMPTY, HOLDS, VIOLATED
-from ccmatic.base import InputError, located
+from ccmatic.answers.verification import EMPTY, HOLDS, VIOLATED, Verifier
+from ccmatic.base import InputError, counted, located
 from ccmatic.base.workers import Team
+from ccmatic.controllers import Controller, Stateful
+from ccmatic.logic import Environment, isolated_steps
 from ccmatic.logic.solving import SolverOptions
-from ccmatic.synthesis import candidates, evidence
+from ccmatic.questions import query as queries
+from ccmatic.questions.query import Asked, Query, read_query
 from ccmatic.synthesis.generators import generator
-from ccmatic.synthesis.run_file import COUNTEREXAMPLE, PROVED, SKIPPED, SOLUTION, UNDECIDED, Event
+from ccmatic.synthesis.run_file import (
+    COUNTEREXAMPLE,
+    PROVED,
+    SKIPPED,
+    SOLUTION,
+    UNDECIDED,
+    Event,
+    Store,
+    confirmed,
+    named,
+)
+from ccmatic.synthesis.solution_files import Folder, written
 
 #: The kind of event for each decided verdict.
 _KINDS = {HOLDS: SOLUTION, VIOLATED: COUNTEREXAMPLE, EMPTY: SKIPPED}
@@ -44,44 +60,112 @@ class Progress:
     undecided: int = 0
     skipped: int = 0
     seconds: float = 0.0
-    controller: controllers.Controller | controllers.Stateful | None = None
+    controller: Controller | Stateful | None = None
     anyone: bool = False
 
 
-def synthesise(query, jobs=1, cluster=None, store=None, options=SolverOptions()):
-    """Yield a Progress at the start and after each decided candidate.
+class Synthesis:
+    """A synthesis, which advances while the caller iterates over it.
 
-    When the iterator ends, each class of candidates (docs/reference/encoding.md, section 9, "Counting") is solved,
-    refuted, skipped or undecided.
+    Iteration yields a Progress at the beginning and after each decided candidate. The `controller` of a Progress is the
+    new solution, or None. `solutions` decides all remaining candidates.
+    """
+
+    def __init__(self, query: Query, steps: Iterator[Progress]) -> None:
+        self.query = query
+        self._left, self._made = steps, list[Progress]()
+
+    def __iter__(self) -> Iterator[Progress]:
+        yield from self._made
+        for now in self._left:
+            self._made.append(now)
+            yield now
+
+    @property
+    def solutions(self) -> list[Controller | Stateful]:
+        """Decide all remaining candidates, and return every solution, one controller per class."""
+        return [now.controller for now in self if now.controller]
+
+    @property
+    def now(self) -> Progress | None:
+        """The latest Progress; None before the search has begun."""
+        return self._made[-1] if self._made else None
+
+    def __repr__(self) -> str:
+        now = self.now
+        progress = (
+            f"{counted(now.solutions, 'solution')}, {counted(now.counterexamples, 'counterexample')}"
+            if now
+            else "not begun"
+        )
+        return f"<synthesis of {self.query.name}: {progress}>"
+
+
+def synthesise(
+    query: Asked,
+    template: str | None = None,
+    out: str | Path | None = None,
+    *,
+    run: str | Path | None = None,
+    jobs: int = 1,
+    cluster: str | None = None,
+    solver: SolverOptions = SolverOptions(),
+) -> Synthesis:
+    """Find a controller that ensures the query's property, in each class of a template that has one.
+
+    Controllers that differ only in the coefficients of constants belong to one class (docs/reference/encoding.md,
+    section 9, "Counting"). The other controllers of a solution's class may violate the property.
 
     Args:
-        query: The Query. The Query must have a template.
-        jobs: The number of local worker processes, as in `workers.Team`.
-        cluster: The cluster on whose machines workers run, as in `workers.Team`.
-        store: The Store of the run. The search resumes from the Store and extends it. With None, the search stores
-            nothing.
-        options: The SolverOptions. The timeout applies to each candidate.
+        query: The query.
+        template: A name in templates/ or the path of a file, which replaces the query's own template.
+        out: A folder for the solutions. When the synthesis is complete, the solutions replace the content of the
+            folder. By default, no file is written.
+        run: A file in which the search saves its counterexamples and decisions, and from which the same call resumes.
+        jobs: The number of processes that verify.
+        cluster: The address of a Dask cluster that verifies instead of processes.
+        solver: SolverOptions; the timeout is for each candidate.
+
+    Returns:
+        The Synthesis.
 
     Raises:
-        InputError: If the query has no template, or its network has no execution.
-        Disagreement: If two solvers disagree.
+        InputError: If the template does not fit the model, or the run belongs to another query. Iteration raises it if
+            the query has no template.
+        Disagreement: If two solvers disagree while the caller iterates over the Synthesis.
+
+    Examples:
+        >>> for now in cm.synthesise(query, template="two_branches"):
+        ...     print(now.left, now.controller)
     """
-    search = _Search(query, store, options)
-    yield from search.recall()
+    query = read_query(query).searching(template) if template else read_query(query)
+    store = Store(run, query) if run else None
+    steps = search(query, jobs, cluster, store, solver)
+    if out is not None:
+        steps = written(steps, Folder(out, query))
+    return Synthesis(query, isolated_steps(steps))
+
+
+def search(query, jobs=1, cluster=None, store=None, options=SolverOptions()):
+    """Yield a Progress at the start and after each decided candidate.
+
+    When the iterator ends, each class of candidates is solved, refuted, skipped or undecided. The search resumes from
+    the Store of a run and extends it.
+    """
+    run = _Search(query, store, options)
+    yield from run.recall()
     team = Team(jobs, cluster)
     try:
-        if search.generator.propose():
-            search.prove(team)
-        yield from search.run(team, ahead=2 * jobs if cluster else jobs)
+        if run.generator.propose():
+            run.prove(team)
+        yield from run.run(team, ahead=2 * jobs if cluster else jobs)
     finally:
         team.close()
-    if store and not search.now.undecided:
+    if store and not run.now.undecided:
         store.finish()
 
 
 class _Search:
-    """One search, with its generator, its store, and its progress."""
-
     def __init__(self, query, store, options):
         self.query, self.store = query, store
         self.template = query.search_space()
@@ -100,9 +184,6 @@ class _Search:
         """Resume from the store: apply its solutions, and its counterexamples after a replay.
 
         The search decides everything else in the store again, also skipped candidates.
-
-        Raises:
-            InputError: If an event does not show what it claims.
         """
         yield self.now
         for event in self.store.events() if self.store else ():
@@ -117,14 +198,14 @@ class _Search:
 
     def _confirmed(self, event):
         try:
-            return evidence.confirmed(self.query, event)
+            return confirmed(self.query, event)
         except InputError as error:
             expected = "expected events that replay confirms; remove the file to begin anew"
-            raise InputError(f"{evidence.named(event)}: {error.message}; {expected}") from None
+            raise InputError(f"{named(event)}: {error.message}; {expected}") from None
 
     def prove(self, team):
         """Rule out ways to fail that do not depend on the controller."""
-        team.submit(None, candidates.prove, *self.question, self.options)
+        team.submit(None, _ruled_out, *self.question, self.options)
         while team:
             for _, ways in team.results():
                 self._proved(ways)
@@ -138,7 +219,7 @@ class _Search:
                 # twice.
                 self.generator.strike(forms)
                 name = f"the candidate {', '.join(map(str, forms))}"
-                team.submit(forms, candidates.verify, *self.question, self.options, proved, self._source(forms), name)
+                team.submit(forms, _verify, *self.question, self.options, proved, self._source(forms), name)
             if not team:
                 return
             for forms, verdict in team.results():
@@ -191,3 +272,37 @@ class _Search:
             anyone=now.anyone or (kind == COUNTEREXAMPLE and trace.controller is None),
         )
         return self.now
+
+
+_kept = threading.local()
+
+
+def _verify(record, reads, sample, options, proved, source, name):
+    """Return the verdict on the controller with this source.
+
+    The verdict does not contain the controller, because processes cannot exchange controllers. Each thread keeps the
+    verifier of a query for its next call. `sample` is the source of any controller with the same state variables.
+    """
+    kept = _keep(record, reads, sample, options, proved)
+    with kept.environment:
+        controller = kept.verifier.query.read_controller(source, name)
+        refuted = kept.verifier.refute_branch(controller) if isinstance(controller, Controller) else None
+        return replace(refuted or kept.verifier.verify(controller), controller=None)
+
+
+def _ruled_out(record, reads, sample, options):
+    kept = _keep(record, reads, sample, options)
+    with kept.environment:
+        return kept.verifier.prove()
+
+
+def _keep(record, reads, sample, options, proved=()):
+    """Return the objects that this thread keeps: a verifier, and the environment of the verifier's formulas."""
+    key = record, reads, sample, options, proved
+    if getattr(_kept, "key", None) != key:
+        environment = Environment()
+        with environment:
+            query = queries.from_record(record, allow_code=True)
+            verifier = Verifier(query, reads, options, proved, query.read_controller(sample).state, many=True)
+        _kept.environment, _kept.verifier, _kept.key = environment, verifier, key
+    return _kept

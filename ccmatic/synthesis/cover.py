@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 from math import lcm
+from pathlib import Path
 
 import numpy as np
 
@@ -16,10 +17,10 @@ from ccmatic import records
 from ccmatic.answers.verification import EMPTY, HOLDS, UNDECIDED, VIOLATED, Verifier
 from ccmatic.base import InputError, located
 from ccmatic.contracts import Branch, Sketch, value_of
+from ccmatic.logic import certificates, isolated
 from ccmatic.logic.solving import SolverOptions
 from ccmatic.questions import query as queries
-from ccmatic.synthesis import cover_refutation as proof
-from ccmatic.synthesis import evidence, replays
+from ccmatic.synthesis import replays
 from ccmatic.synthesis import run_file as store
 
 #: The largest search space, in candidates, that the check enumerates. For larger spaces, a checked refutation proves
@@ -44,7 +45,7 @@ WORD = 62
 
 
 @dataclass(frozen=True)
-class Report:
+class CoverReport:
     """The outcome of the check of a run.
 
     Attributes:
@@ -77,21 +78,35 @@ class Report:
         return not self.faults and self.uncovered is None
 
 
-def check_cover(path, allow_code=False, verify=False, options=SolverOptions()) -> Report:
-    """Return the Report on the run in a file.
+@isolated
+def check_cover(
+    run: str | Path,
+    *,
+    verify_solutions: bool = False,
+    allow_code: bool = False,
+    solver: SolverOptions = SolverOptions(),
+) -> CoverReport:
+    """Check that a run misses no class with a solution.
+
+    Each candidate must be broken by a counterexample, be skipped, or belong to the class of a solution. The check
+    needs no candidate generator. It needs a solver only for skipped candidates, which it decides again.
 
     Args:
-        path: The path of the run file.
-        allow_code: Whether the run may name files whose code is run, as in `query.from_record`.
-        verify: Whether to verify each solution. Otherwise the check trusts the solutions.
-        options: The SolverOptions for the skipped candidates and, with `verify`, for the solutions.
+        run: The run's file.
+        verify_solutions: Whether to verify each solution again with the solvers. Otherwise the solutions are trusted.
+        allow_code: As in `replay`.
+        solver: SolverOptions, for skipped candidates and `verify_solutions`.
+
+    Returns:
+        The CoverReport. The field `covered` states whether this is true of every candidate. The field `faults` lists
+        recorded events that do not prove their claim.
 
     Raises:
-        InputError: If the file contains no run, or if its template or a definition of the user has
-            changed since the run.
+        InputError: If the file is no run, or the template or a definition of yours has changed since the
+            run.
     """
-    about, events = store.read_run(path)
-    with located(str(path)):
+    about, events = store.read_run(run)
+    with located(str(run)):
         query = queries.from_record(about.query, allow_code)
         if query.template is None:
             raise InputError("the run names no template")
@@ -99,37 +114,40 @@ def check_cover(path, allow_code=False, verify=False, options=SolverOptions()) -
         digest = {"definitions_digest": about.query.definitions_digest}
         if query.search() | digest != records.data(about.query) | digest:
             raise InputError("the template has changed since the run")
-        run = _Run(query)
+        checked = _Run(query)
         missing = _missing(about, events)
     for event in events:
-        run.check_event(event)
-    run.compare()
-    faults, undecided = [*missing, *run.faults], []
-    again = [*run.skipped, *(run.solutions if verify else ())]
-    for event, verdict in run.verdicts(again, options) if again else ():
+        checked.check_event(event)
+    checked.compare()
+    faults, undecided = [*missing, *checked.faults], []
+    again = [*checked.skipped, *(checked.solutions if verify_solutions else ())]
+    for event, verdict in checked.verdicts(again, solver) if again else ():
         if verdict == UNDECIDED:
             undecided.append(event.number)
         elif verdict != _CONFIRMING[event.kind]:
-            faults.append(f"{evidence.named(event)}: {_FAULTS[verdict]}")
-    report = Report(
+            faults.append(f"{store.named(event)}: {_FAULTS[verdict]}")
+    report = CoverReport(
         query,
-        len(run.solutions),
-        len(run.strikes),
-        len(run.skipped),
+        len(checked.solutions),
+        len(checked.strikes),
+        len(checked.skipped),
         tuple(faults),
         None,
         "enumeration",
-        verified=verify,
+        verified=verify_solutions,
         undecided=tuple(undecided),
     )
     if isinstance(query.template, Sketch):
-        decided = {event.candidate for event in (*run.solutions, *run.skipped)}
-        return replace(report, uncovered=replays.uncovered(query.template, run.strikes.values(), decided))
-    strikes = [*run.strikes.values(), *(Strike.of_class(query.template, event.candidate) for event in run.solutions)]
-    strikes += [Strike.of_one(query.template, event.candidate) for event in run.skipped]
+        decided = {event.candidate for event in (*checked.solutions, *checked.skipped)}
+        return replace(report, uncovered=replays.uncovered(query.template, checked.strikes.values(), decided))
+    strikes = [
+        *checked.strikes.values(),
+        *(Strike.of_class(query.template, event.candidate) for event in checked.solutions),
+    ]
+    strikes += [Strike.of_one(query.template, event.candidate) for event in checked.skipped]
     if query.template.size <= LARGEST_ENUMERATED:
         return replace(report, uncovered=_enumerate(query.template, strikes))
-    uncovered, steps = proof.refute(query.template, strikes)
+    uncovered, steps = refute(query.template, strikes)
     return replace(report, uncovered=uncovered, method="refutation", steps=steps)
 
 
@@ -145,23 +163,15 @@ def _missing(about, events):
 
 
 class _Run:
-    """The events of a run. Each event is checked separately.
-
-    Attributes:
-        solutions: The events of valid solutions.
-        skipped: The events of valid skipped candidates.
-        strikes: The Strike of each valid counterexample, by event number.
-        faults: A sentence for each invalid event.
-    """
+    """The valid events of a run, the Strike of each counterexample, and a fault for each invalid event."""
 
     def __init__(self, query):
         self.query = query
         self.solutions, self.skipped, self.strikes, self.faults = [], [], {}, []
 
     def check_event(self, event):
-        """Check an event, and keep its content if the event is valid."""
         try:
-            trace = evidence.confirmed(self.query, event)
+            trace = store.confirmed(self.query, event)
             if event.kind == store.SOLUTION:
                 self.solutions.append(event)
             elif event.kind == store.SKIPPED:
@@ -169,10 +179,9 @@ class _Run:
             elif trace is not None:
                 self.strikes[event.number] = self._strike(trace)
         except InputError as error:
-            self.faults.append(f"{evidence.named(event)}: {error.message}")
+            self.faults.append(f"{store.named(event)}: {error.message}")
 
     def _strike(self, trace):
-        """Return the Strike of a counterexample."""
         if isinstance(self.query.template, Sketch):
             return replays.Replay(self.query, trace)
         return Strike.of_trace(self.query.template, trace)
@@ -187,11 +196,11 @@ class _Run:
             kind = self.query.template.kind(self.query.template.forms(event.candidate))
             first = classes.setdefault(kind, event.number)
             if first != event.number:
-                self.faults.append(f"{evidence.named(event)}: it has the same class as event {first}")
+                self.faults.append(f"{store.named(event)}: it has the same class as event {first}")
         for event in (*self.solutions, *self.skipped):
             for number, strike in self.strikes.items():
                 if strike.strikes(self.query.template, event.candidate):
-                    self.faults.append(f"{evidence.named(event)}: the counterexample of event {number} breaks it")
+                    self.faults.append(f"{store.named(event)}: the counterexample of event {number} breaks it")
 
     def verdicts(self, events, options):
         """Decide the candidates of events again, and yield (event, verdict)."""
@@ -249,12 +258,10 @@ class Strike:
 
     @staticmethod
     def of_one(template, candidate):
-        """Return the strike that contains only one candidate."""
         holes = zip(template.holes(), candidate, strict=True)
         return Strike((), 0, tuple(tuple(index == chosen for index in range(len(hole))) for hole, chosen in holes))
 
     def strikes(self, template, candidate):
-        """Return whether a trace's strike contains the candidate with these indices."""
         words = [forms[index] for forms, index in zip(self.words, candidate, strict=True)]
         for path, leaf in template.leaves():
             here = self.steps
@@ -334,3 +341,73 @@ def _struck(node, words, active):
     then = then.reshape(then.shape + (1,) * other_axes)
     otherwise = otherwise.reshape(otherwise.shape[:shared] + (1,) * then_axes + otherwise.shape[shared:])
     return then & otherwise
+
+
+def refute(template, strikes):
+    """Refute the statement that some candidate is in no strike.
+
+    Return None and the number of steps of the refutation, or the source of a candidate that no strike contains, and 0.
+    Raise InputError if the recorded refutation fails its check.
+    """
+    formula = _Formula(template, strikes)
+    model, logged = certificates.refute(formula.clauses)
+    if model:
+        return template.candidate(formula.chosen(model)), 0
+    steps, refuted = certificates.check_refutation(formula.clauses, logged)
+    if not refuted:
+        raise InputError("the refutation that the SAT solver logged does not follow by unit propagation")
+    return None, steps
+
+
+class _Formula:
+    """The clauses of the formula.
+
+    The clauses do not require that a hole has only one form. This keeps the result sound: further forms only make more
+    strikes apply.
+    """
+
+    def __init__(self, template, strikes):
+        self.clauses, self._top = [], 0
+        self.forms = [[self._new() for _ in hole] for hole in template.holes()]
+        self.clauses += map(list, self.forms)
+        for strike in strikes:
+            if strike.members:
+                self._not_of_class(strike)
+            else:
+                struck = self._struck(template, list(zip(self.forms, strike.words, strict=True)), strike.steps, {})
+                self.clauses.append([-struck])
+
+    def chosen(self, model):
+        true = {literal for literal in model if literal > 0}
+        return [next(index for index, form in enumerate(row) if form in true) for row in self.forms]
+
+    def _not_of_class(self, strike):
+        inside = [self._new() for _ in self.forms]
+        for literal, forms, members in zip(inside, self.forms, strike.members, strict=True):
+            self.clauses += [[-form, literal] for form, member in zip(forms, members, strict=True) if member]
+        self.clauses.append([-literal for literal in inside])
+
+    def _struck(self, node, holes, active, literals, first=0):
+        """Return a literal that is true if a node of the template agrees with the trace at all active steps."""
+        if (first, active) in literals:
+            return literals[first, active]
+        literal = literals[first, active] = self._new()
+        forms, words = holes[first]
+        if not isinstance(node, Branch):
+            self.clauses += [[-form, literal] for form, word in zip(forms, words, strict=True) if active & ~word == 0]
+            return literal
+        behind = first + 1 + (len(node.then.holes()) if isinstance(node.then, Branch) else 1)
+        splits = {}
+        for form, word in zip(forms, words, strict=True):
+            splits.setdefault(active & word, []).append(form)
+        for holds, chosen in splits.items():
+            then = self._struck(node.then, holes, holds, literals, first + 1)
+            otherwise = self._struck(node.otherwise, holes, active & ~holds, literals, behind)
+            split = self._new()
+            self.clauses += [[-form, split] for form in chosen]
+            self.clauses.append([-split, -then, -otherwise, literal])
+        return literal
+
+    def _new(self):
+        self._top += 1
+        return self._top

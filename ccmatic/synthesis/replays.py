@@ -58,7 +58,6 @@ class ReplayGenerator:
         return len(self._left)
 
     def propose(self):
-        """Return the next candidate that remains, or None."""
         for forms, passed in list(self._left.items()):
             if not self._is_struck(forms, self._strikes[passed:]):
                 self._left[forms] = len(self._strikes)
@@ -78,13 +77,11 @@ class ReplayGenerator:
         self.propose()
 
     def strike(self, candidate):
-        """Strike out this candidate."""
         self._left.pop(candidate, None)
 
     strike_class = strike
 
     def strike_all(self):
-        """Strike out every candidate."""
         self._left.clear()
 
 
@@ -98,11 +95,9 @@ class Replay:
         self._query, self._trace = query, trace
 
     def breaks(self, controller):
-        """Return whether the counterexample breaks a controller."""
         return self._trace.controller is None or breaks(self._query, self._trace, controller)
 
     def strikes(self, template, candidate):
-        """Return whether the counterexample strikes out the candidate with these indices."""
         return self.breaks(self._query.read_controller(template.candidate(candidate)))
 
 

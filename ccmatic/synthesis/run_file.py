@@ -5,11 +5,13 @@ import json
 import re
 import sqlite3
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ccmatic import __version__, records
+from ccmatic.answers import verification
 from ccmatic.base import LARGEST, InputError, Unreadable, located, opened, parse_json
+from ccmatic.networks.traces import Trace
 from ccmatic.records import QueryRecord, RunAbout, RunEvent
 
 _COLUMNS = ("kind", "candidate", "source", "way", "trace", "seconds", "number")
@@ -40,10 +42,9 @@ class Event:
         kind: SOLUTION, COUNTEREXAMPLE, SKIPPED, UNDECIDED or PROVED.
         candidate: For each hole, the index of the chosen form.
         source: The candidate's Python source.
-        way: The name of the way in which a counterexample fails, or of a way to fail that is impossible for all
-            controllers.
+        way: The way in which a counterexample fails, or which is impossible for all controllers.
         trace: The counterexample, as JSON text.
-        seconds: The time of the verification in seconds.
+        seconds: The time of the verification.
         number: The position in the run; None before the event is stored.
     """
 
@@ -61,14 +62,6 @@ class Store:
 
     When `add` returns, its event is on disk. Only one process at a time may write the file; other processes may read
     it.
-
-    Args:
-        path: The path of the file.
-        query: The Query of the run.
-
-    Raises:
-        InputError: If the file contains a run of another query.
-        Unreadable: If another process uses the file.
     """
 
     def __init__(self, path, query):
@@ -79,12 +72,10 @@ class Store:
             self._claim(query)
 
     def events(self):
-        """Return all Events, in order."""
         with _reported(self.path):
             return _events(self._database)
 
     def add(self, event):
-        """Store an event."""
         row = (event.kind, json.dumps(event.candidate), event.source, event.way, event.trace, event.seconds)
         columns = ", ".join(_COLUMNS[:-1])
         with _reported(self.path), self._database:
@@ -117,16 +108,19 @@ class Store:
             raise InputError(f"the run is of another query: {difference}", str(self.path))
 
 
-def read_run(path):
-    """Return the header of a run file (a RunAbout) and its Events in order.
+def read_run(run: str | Path) -> tuple[RunAbout, list[Event]]:
+    """Read the counterexamples and decisions that a run of synthesis has saved so far.
 
-    Another process may write the file at the same time.
+    Args:
+        run: The file that `synthesise` received as its run.
+
+    Returns:
+        The run's RunAbout, and its Events in order. An event is a counterexample or a decided candidate.
 
     Raises:
-        Unreadable: If the file does not exist.
-        InputError: If the file contains no run.
+        InputError: If the file is no run.
     """
-    path = Path(path)
+    path = Path(run)
     with opened(path), _reported(path):
         database = _open(path, create=False)
         about = _about(database, path)
@@ -217,3 +211,56 @@ def _reported(path):
         raise Unreadable(f"cannot use the run file: {error}", str(path)) from None
     except sqlite3.DatabaseError as error:
         raise InputError(f"not a run of ccmatic: {error}", str(path)) from None
+
+
+def confirmed(query, event):
+    """Check an event, and return the trace of a counterexample, or None for other events.
+
+    A replay confirms the trace. The trace has every belief that candidates may read. Raise InputError if the event does
+    not prove its claim.
+    """
+    if event.kind not in (SOLUTION, COUNTEREXAMPLE, SKIPPED, UNDECIDED, PROVED):
+        expected = "a solution, a counterexample, skipped, undecided or proved"
+        raise InputError(f"expected {expected}, not {event.kind!r:.40}")
+    if event.kind != PROVED:
+        _check_source(query, event)
+    return _counterexample(query, event) if event.kind == COUNTEREXAMPLE else None
+
+
+def _check_source(query, event):
+    """Raise InputError unless the event's candidate belongs to the template and has the event's source."""
+    if not isinstance(event.source, str):
+        raise InputError("it has no source")
+    stated = query.read_controller(event.source)
+    candidate = query.read_controller(query.template.candidate(event.candidate))
+    if replace(stated, source=candidate.source) != candidate:
+        raise InputError(f"its source is not that of its candidate, {list(event.candidate)}")
+
+
+def _counterexample(query, event):
+    """Return the trace if a replay confirms it as an execution of the query's network that violates the property."""
+    if not isinstance(event.trace, str):
+        raise InputError("it has no trace")
+    trace = Trace.from_json(event.trace)
+    if trace.query != query.record():
+        raise InputError("it is a trace of another query")
+    if trace.controller not in (None, event.source):
+        raise InputError("it is a trace of another controller")
+    if event.way not in {way.name for way in query.property.ways_to_fail(query.model, query.buffer)}:
+        raise InputError(f"the property has no way to fail '{event.way}'")
+    trace = verification.complete(query, trace)
+    report = verification.check_trace(query, trace)
+    if report.faults:
+        raise InputError(f"it breaks {report.faults[0]}")
+    if report.outcome is not verification.Outcome.BREAKS:
+        raise InputError(report.reason or "the property holds on it")
+    beliefs = {belief.name for belief in query.model.beliefs}
+    unread = sorted((query.template.names & beliefs) - trace.columns.keys())
+    if unread and trace.controller is not None:
+        raise InputError(f"it lacks {', '.join(unread)}, which candidates read")
+    return trace
+
+
+def named(event):
+    article = "an" if event.kind == UNDECIDED else "a"
+    return f"event {event.number}, {article} {event.kind}{' candidate' if event.kind == SKIPPED else ''}"

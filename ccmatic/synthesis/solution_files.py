@@ -39,14 +39,6 @@ class Folder:
     During the synthesis, each solution is written at once to another folder, NAME.partial. The method `complete`
     replaces the folder NAME by NAME.partial. The first solution removes the NAME.partial of an earlier synthesis. So a
     synthesis that is interrupted before its first solution changes no folder.
-
-    Args:
-        path: The path of the folder.
-        query: The Query.
-
-    Raises:
-        InputError: If NAME or NAME.partial contains a file that no synthesis wrote, or a file that was changed later.
-        Unreadable: If the folder is not writable.
     """
 
     def __init__(self, path, query):
@@ -69,7 +61,6 @@ class Folder:
         return self.keep(f"{progress.controller.name}.py", solution_text(self._query, progress))
 
     def keep(self, name, text):
-        """Write another file, and return the path that it will have after `complete`."""
         self._begin()
         self._digests[name] = None
         self._say(complete=False)
@@ -153,7 +144,6 @@ def _digest(file):
 
 
 def solution_text(query, progress):
-    """Return the text of the file of a synthesis's newest solution."""
     controller = progress.controller
     like = kin(controller)
     lines = [f"{controller.name}: found by ccmatic {__version__} for the query {query.name}.", ""]

@@ -3,10 +3,12 @@
 The function yields each result as data and as text, as soon as the result is computed.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from math import floor
+from pathlib import Path
 
 from ccmatic import controllers
 from ccmatic.answers.verification import HOLDS, VIOLATED, Judge
@@ -79,26 +81,36 @@ def number(text, name):
         raise InputError(f"{name} is '{shown(text)}'; expected {expected}") from None
 
 
-def reproduce_tradeoff(allowances, buffer_time, start, end, out):
-    """Yield each Outcome, and write the files of the outcomes to a folder.
-
-    The outcomes come in this order: Figure 7 with its table, the solver's answers, deployed controllers, the family of
-    cc_probe_slow, Figure 8, Table 3, the counterexample, and the steps of the proof.
+def reproduce_tradeoff(
+    allowances: tuple[str, ...] = (),
+    *,
+    buffer_time: str = "1",
+    start: str = "10",
+    end: str = "1000",
+    out: str | Path = "tradeoff",
+) -> Iterator[Outcome]:
+    """Reproduce the paper's trade-off between loss and convergence time, and check the steps of its proof.
 
     Args:
-        allowances: The allowances as text, as in `read_allowances`.
-        buffer_time: The buffer β_s as text, as in `read_allowances`.
-        start: The initial rate C_0 as text, as in `read_allowances`.
-        end: The final rate C as text, as in `read_allowances`.
-        out: The output folder.
+        allowances: The allowed losses in packets, as expressions in C. By default, the allowances are 1, log(C),
+            sqrt(C), C/10 and C.
+        buffer_time: The size of the buffer as a drain time, in R_m.
+        start: The initial rate, in packets per R_m.
+        end: The rate of the link, in packets per R_m.
+        out: The folder for the figures, the tables, a trace and the proof's report.
+
+    Yields:
+        Each finding: Figure 7 with its table, the solver's answers, deployed controllers, the family of cc_probe_slow,
+        Figure 8, Table 3, the counterexample, and the steps of the proof. Each finding has a record `row`, a `text` for
+        people, and a flag `good`, which states whether the finding agrees with the theorem.
 
     Raises:
-        InputError: If an argument is invalid, as in `read_allowances`.
+        InputError: If an expression or a number cannot be read, or the theorem excludes it.
     """
     traces.require()
-    allowances, path = read_allowances(allowances, buffer_time, start, end)
+    read, path = read_allowances(allowances, buffer_time, start, end)
     rates = table_rates(path)
-    inverses = {allowance: allowance.inverse(path, rates) for allowance in allowances}
+    inverses = {allowance: allowance.inverse(path, rates) for allowance in read}
     probing = {rule: _probing(rule, path, rates) for rule in RULES}
     folder = writable_folder(out)
     yield from _convergence(inverses, probing, path, rates, folder)

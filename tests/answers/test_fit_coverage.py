@@ -11,7 +11,8 @@ from ccmatic.fitting import packet_log
 from ccmatic.fitting.coverage import guarantees
 from ccmatic.fitting.fit import fit
 from ccmatic.fitting.log import NEVER
-from ccmatic.proving.guarantees import results, text
+from ccmatic.proving.guarantees import text
+from ccmatic.proving.guarantees import translation as results
 from ccmatic.records import data
 from support import ROOT
 from support.json_schemas import validate

@@ -11,8 +11,6 @@ from ccmatic.base import OutOfTime
 from ccmatic.contracts import load_definition
 from ccmatic.controllers import parse
 from ccmatic.proving import fronts, load_result
-from ccmatic.proving.fronts import points as measuring
-from ccmatic.proving.fronts import search
 from ccmatic.proving.shapes import Attempt
 from ccmatic.synthesis import read_run
 from support import ROOT
@@ -65,7 +63,7 @@ def test_what_dominates_is_as_good_in_all_and_better_in_one():
 def test_a_saved_proof_is_measured_as_its_report_has_it():
     """The rate doubles or halves: 2, 18 and 15 windows of 10 R_m."""
     result = load_result(ROOT / "results" / "proofs" / "cc_qdel_T11.json")
-    found = measuring.measured(load_definition("proofs", "PROOF", "cc_qdel"), result, Fraction(0))
+    found = fronts.measured(load_definition("proofs", "PROOF", "cc_qdel"), result, Fraction(0))
     guaranteed = {"utilisation": Fraction(17, 20), "inflight": 5, "lossless_buffer": Fraction(9, 2)}
     assert found == {**guaranteed, "settles": 350, "freedom": 0}
 
@@ -74,9 +72,7 @@ def test_where_a_belief_may_climb_for_any_time_none_is_said():
     """By packets, or where another may set it back."""
     for proof in ("probes-cc_probe_slow_T10", "ideal_link-g5_any_20_T8", "link_rate_used-g1_t11_1_T11"):
         result = load_result(ROOT / "results" / "proofs" / f"{proof}.json")
-        assert "settles" not in measuring.measured(
-            load_definition("proofs", "PROOF", result.proof), result, Fraction(0)
-        )
+        assert "settles" not in fronts.measured(load_definition("proofs", "PROOF", result.proof), result, Fraction(0))
 
 
 def attempted(controller, folder, listener, network, **options):
@@ -92,7 +88,7 @@ def attempted(controller, folder, listener, network, **options):
 
 
 def test_every_member_that_no_counterexample_breaks_has_its_place(query, tmp_path, monkeypatch):
-    monkeypatch.setattr(search, "attempts", attempted)
+    monkeypatch.setattr(fronts, "attempts", attempted)
     code, out, told = run("front", query(), "--json", cwd=tmp_path)
     *found, last = lines(out)
     assert {line.split(", ")[0] for line in told.splitlines()} == {
@@ -113,7 +109,7 @@ def test_every_member_that_no_counterexample_breaks_has_its_place(query, tmp_pat
 
 def test_envelopes_around_the_best_have_their_place(query, tmp_path, monkeypatch):
     """One that guarantees as much as what it is around, and leaves a choice, dominates that."""
-    monkeypatch.setattr(search, "attempts", attempted)
+    monkeypatch.setattr(fronts, "attempts", attempted)
     code, out, _ = run("front", query(), "--step", "1/4", "--json", cwd=tmp_path)
     points = {line["controller"]: line for line in lines(out)[:-1]}
     assert code == 0 and lines(out)[-1]["front"] == ["query_front_1_wider_1"]

@@ -36,7 +36,7 @@ def synthesise(folder, name="g1_t5", least=None):
     """Into a folder, up to the solution `least`, or whole."""
     asked = query.load(name)
     kept = solutions.Folder(folder, asked)
-    for now in cegis.synthesise(asked):
+    for now in cegis.search(asked):
         if now.controller:
             kept.add(now)
         if least and now.solutions == least:

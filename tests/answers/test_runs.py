@@ -219,7 +219,7 @@ def test_check_cover_finds_an_altered_counterexample(finished, tmp_path):
 def test_check_cover_finds_a_run_that_leaves_something_open(tmp_path):
     asked = query.load("g1_t5")
     part = store.Store(tmp_path / "run.db", asked)
-    search = cegis.synthesise(asked, store=part)
+    search = cegis.search(asked, store=part)
     for now in search:
         if now.iterations == 5:
             break

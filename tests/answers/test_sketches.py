@@ -14,7 +14,9 @@ from ccmatic.contracts import Sketch
 from ccmatic.controllers import Stateful
 from ccmatic.networks.traces import Trace
 from ccmatic.questions import query as queries
-from ccmatic.synthesis import COUNTEREXAMPLE, SOLUTION, Store, check_cover, read_run, replays, synthesise
+from ccmatic.synthesis import COUNTEREXAMPLE, SOLUTION, check_cover, read_run, replays
+from ccmatic.synthesis.cegis import search
+from ccmatic.synthesis.run_file import Store
 from support import small_run
 from support.cli import run
 
@@ -48,7 +50,7 @@ def small(tmp_path_factory):
         patch.setattr(aimd, "TEMPLATE", SMALL)
         path = tmp_path_factory.mktemp("small") / "run.db"
         store = Store(path, query())
-        solutions = [now.controller for now in synthesise(query(), store=store) if now.controller]
+        solutions = [now.controller for now in search(query(), store=store) if now.controller]
         store.close()
         assert solutions and all(isinstance(each, Stateful) for each in solutions)
         yield path, read_run(path)[1]
@@ -115,7 +117,7 @@ def test_what_was_seen_differently_is_not_struck(small):
 
 def test_the_run_is_covered(small):
     path, events = small
-    report = check_cover(path, verify=True)
+    report = check_cover(path, verify_solutions=True)
     assert report.covered and report.verified and report.method == "enumeration"
     assert (report.solutions, report.counterexamples) == (
         len(of_kind(events, SOLUTION)),
@@ -178,7 +180,7 @@ def test_a_run_goes_on_where_it_was(small, tmp_path):
     path, events = small
     half = small_run.copy(path, tmp_path / "half.db", events[: len(events) // 2])
     store = Store(half, query())
-    list(synthesise(query(), store=store))
+    list(search(query(), store=store))
     store.close()
     whole, found = ({e.candidate for e in of_kind(each, SOLUTION)} for each in (events, read_run(half)[1]))
     assert check_cover(half).covered and found == whole
@@ -242,7 +244,7 @@ def test_two_flows_on_two_processes(monkeypatch):
     monkeypatch.setattr(aimd, "TEMPLATE", Sketch(TEXT, {"patience": (1, 2), "stride": (1,)}))
     asked = {"what": "L[T-1] > 1", "given": "L[0] == 0; A[0] == 0; alpha == 1/10; c_f[0][0] + c_f[1][0] <= 1"}
     asked = queries.make("ccac2021_two_flows", "1", 5, property="avoids", thresholds=asked, template="aimd")
-    *_, end = made = list(synthesise(asked, jobs=2))
+    *_, end = made = list(search(asked, jobs=2))
     assert (end.solutions, end.counterexamples, end.left) == (1, 1, 0)
     assert "patience = 1\n" in next(now.controller.source for now in made if now.controller)
 
@@ -274,7 +276,7 @@ def test_a_counterexample_strikes_senders_of_other_packets(monkeypatch, tmp_path
     thresholds = {"what": "A[T-1] - S[T-1] > 7/4", "given": f"{START}; alpha >= 1/10; alpha <= 1/2"}
     asked = queries.make("ccac2021", "infinite", 4, property="avoids", thresholds=thresholds, template="aimd")
     store = Store(tmp_path / "run.db", asked)
-    list(synthesise(asked, store=store))
+    list(search(asked, store=store))
     store.close()
     reads, sample = asked.read_by_candidates()
     senders = {(index,): asked.read_controller(SIZED.candidate((index,))) for index in range(SIZED.size)}
@@ -284,7 +286,7 @@ def test_a_counterexample_strikes_senders_of_other_packets(monkeypatch, tmp_path
     }
     events = read_run(tmp_path / "run.db")[1]
     assert {event.candidate for event in of_kind(events, SOLUTION)} == {each for each in broken if not broken[each]}
-    assert check_cover(tmp_path / "run.db", verify=True).covered and {*broken.values()} == {True, False}
+    assert check_cover(tmp_path / "run.db", verify_solutions=True).covered and {*broken.values()} == {True, False}
     struck = [
         (event.candidate, each)
         for event in of_kind(events, COUNTEREXAMPLE)

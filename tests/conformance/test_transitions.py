@@ -13,9 +13,10 @@ from ccmatic.answers.verification.replayer import sender_laws
 from ccmatic.logic import Environment, equal, every, no
 from ccmatic.logic.solving import SAT, UNSAT, Checker
 from ccmatic.networks.traces import Trace
-from ccmatic.proving.invariants import Claim, derive
+from ccmatic.proving.invariants import Claim
 from ccmatic.proving.invariants.forms import Replaced
 from ccmatic.proving.invariants.lasting import Window
+from ccmatic.proving.invariants.transition import derive
 from support.sampling import each_nth
 from transitions.campaign import campaign, claims_alone
 from transitions.lines import proved_lines

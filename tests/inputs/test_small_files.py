@@ -101,10 +101,10 @@ def test_a_pipe_among_solutions_is_not_read(pipe, tmp_path):
 
 
 def test_a_certificate_that_is_a_pipe(pipe):
-    from ccmatic.proving import certificate_files
+    from ccmatic.proving import result
 
     with at_once(), pytest.raises(InputError, match="expected a regular file"):
-        certificate_files.read_certificate(pipe("lemma.json.gz"))
+        result.read_certificate(pipe("lemma.json.gz"))
 
 
 @pytest.mark.parametrize("number", [HUGE, f"-{HUGE}", "1e-30000000", "9" * 10**5])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ccmatic as cm
-from ccmatic.proving import enclosures
+from ccmatic.proving.enclosures.proof import SavedProof
 from ccmatic.base import InputError
 from support.cli import run
 
@@ -75,7 +75,7 @@ def test_a_policy_is_trained_until_it_is_proved(tmp_path):
     controller = cm.load_controller(out)
     [file] = (tmp_path / "small-proofs").glob("*.json")
     assert hashlib.sha256(file.read_bytes()).hexdigest() in controller.source
-    assert enclosures.load_proof(file).fault() is None
+    assert SavedProof.load(file).fault() is None
     code, told, _ = run("check", out)
     assert code == 0 and "ok          small on ccac" in told
     assert "claims a proof" in (cm.export(out, "c", tmp_path / "c")[0]).read_text()

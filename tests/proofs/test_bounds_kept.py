@@ -7,8 +7,9 @@ import pytest
 import ccmatic as cm
 from ccmatic.answers.verification import Outcome, replay
 from ccmatic.contracts import Proof
-from ccmatic.logic import isolated
-from ccmatic.proving import ACCEPTED, REJECTED, check, load_result, window_shapes
+from ccmatic.proving import load_result
+from ccmatic.proving.findings import ACCEPTED, REJECTED
+from ccmatic.proving.shapes import window_shapes
 from support import ROOT
 from support.cli import run
 from support.json_schemas import validate
@@ -52,7 +53,7 @@ def test_a_bound_that_no_window_keeps_is_dropped_and_the_others_are_found(runs_a
     assert replay(result.constants["mark ahead"].edge.trace).outcome is Outcome.BREAKS
     (claim, _) = lines[-2]["claim"]
     assert "cwnd - β - MSS ≤ 0·C·R_m; undetected losses" in claim and "∞" not in claim and "mark" not in claim
-    assert isolated(lambda: check(result).verdict)() == ACCEPTED
+    assert cm.check(result.file).verdict == ACCEPTED
 
 
 @pytest.mark.parametrize(
@@ -96,7 +97,7 @@ def test_a_saved_proof_of_dropped_bounds_is_rejected(tmp_path, monkeypatch):
     (tmp_path / "grows.py").write_text(ONLY_STATE)
     saved = cm.prove(tmp_path / "grows.py", "window_kept", tmp_path, horizon=3).file
     monkeypatch.undo()
-    result = check(load_result(saved))
+    result = cm.check(saved)
     assert result.verdict == REJECTED and "every bound is dropped" in str([each.fault for each in result.findings])
 
 
@@ -121,4 +122,4 @@ def test_what_is_published_of_aimd_is_found():
 
 @pytest.mark.slow
 def test_what_was_found_of_aimd_is_checked_anew():
-    assert isolated(lambda: check(load_result(SEARCHED)).verdict)() == ACCEPTED
+    assert cm.check(SEARCHED).verdict == ACCEPTED

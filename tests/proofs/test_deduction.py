@@ -10,7 +10,7 @@ from ccmatic.proofs import contract
 
 from ccmatic.contracts import Corollary, RecordingDict, at_steps, observed
 from ccmatic.networks import traces
-from ccmatic.proving import deduction, proof_check
+from ccmatic.proving import deduction
 from ccmatic.proving.deduction import Deduction, Instant, NotDerived
 from ccmatic.proving.prover import Prover
 from support.sampling import each_nth
@@ -35,7 +35,7 @@ def deduced(prover, script, values=VALUES):
 
 
 def test_the_shares_follow(prover):
-    findings = list(proof_check._corollaries(prover, VALUES))
+    findings = prover.derivations(VALUES)
     assert [each.fault for each in findings] == [None] * 4
     assert all("inequalities" in each.how for each in findings)
 

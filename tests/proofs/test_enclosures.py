@@ -10,6 +10,8 @@ import ccmatic as cm
 from ccmatic.base import InputError
 from ccmatic.controllers import parse
 from ccmatic.proving import enclosures
+from ccmatic.proving.enclosures.envelope import is_tightest
+from ccmatic.proving.enclosures.proof import digest, fault
 from ccmatic.proving.invariants import Answer, Claim
 from ccmatic.questions.query import Network, Query
 from support.cli import run
@@ -62,10 +64,10 @@ def test_an_envelope_contains_every_decision_and_little_more(seed):
 def test_an_envelope_is_computed_again_by_its_check():
     policy = network(1)
     envelope = parse(enclosures.enclose(policy), "around")
-    assert enclosures.is_tightest(envelope, policy)
-    assert not enclosures.is_tightest(envelope, network(2))
+    assert is_tightest(envelope, policy)
+    assert not is_tightest(envelope, network(2))
     wider = parse(envelope.source.replace("between(", "between(0 * C_L + ", 1), "around")
-    assert not enclosures.is_tightest(wider, policy)
+    assert not is_tightest(wider, policy)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +111,7 @@ def test_a_network_is_proved_by_its_envelope_and_a_sabotaged_one_is_not():
     assert proved.answer is Answer.PROVED and proved.fault() is None
     sabotaged = query.read_controller(POLICY.replace("8 * waits", "waits"), "policy")
     assert "C_U" not in proved.envelope  # The laws of the network imply C_L ≤ C_U.
-    assert "the envelope does not contain policy" in enclosures.fault(sabotaged, proved.invariant)
+    assert "the envelope does not contain policy" in fault(sabotaged, proved.invariant)
     assert enclosures.prove(query, sabotaged, proved.claim, 3).answer is Answer.UNKNOWN
 
 
@@ -190,11 +192,11 @@ def test_check_accepts_an_onnx_file_only_with_the_proof_that_it_names(tmp_path):
         onnx.save(model, file)
         return run("check", file)
 
-    assert named("queue <= 8", enclosures.digest(proof))[0] == 0
-    assert "expected 'queue <= 8', as proved" in named("queue <= 7", enclosures.digest(proof))[2]
+    assert named("queue <= 8", digest(proof))[0] == 0
+    assert "expected 'queue <= 8', as proved" in named("queue <= 7", digest(proof))[2]
     assert "has the digest 12ab; expected the proof" in named("queue <= 8", "12ab")[2]
     weaker = [([[1, 1, -1], *LAYERS[0][0][1:]], LAYERS[0][1]), LAYERS[1]]
-    code, told, _ = named("queue <= 8", enclosures.digest(proof), weaker)
+    code, told, _ = named("queue <= 8", digest(proof), weaker)
     assert code == 1 and "the envelope does not contain policy" in told
 
 

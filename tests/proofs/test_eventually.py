@@ -8,8 +8,8 @@ import pytest
 import ccmatic as cm
 from ccmatic.logic import isolated, some
 from ccmatic.logic.solving import SAT, UNSAT, SolverOptions
-from ccmatic.proving.invariants import Eventually, Phases
-from ccmatic.proving.invariants.phases import ExactWindow
+from ccmatic.proving.invariants.forms import answer
+from ccmatic.proving.invariants.phases import Eventually, ExactWindow, Phases
 from support.cli import run
 from support.first_steps import BIG, BY_STATE, HALVES, NETWORK, SMALL, TENTH, proved
 
@@ -55,8 +55,8 @@ def test_the_laws_of_longer_executions_imply_the_joined_claim(shrinks, stays):
     whole = ExactWindow(query.on(horizon=16), shrinks.first.controller, SolverOptions())
     larger = [whole.x.flows[0].cwnd[t] > 4 for t in range(16)]
     assert joined(shrinks, stays).fault() is None
-    assert whole.answer([whole.start, some(larger[7:])]) == UNSAT
-    assert whole.answer([whole.start, some(larger[:3])]) == SAT
+    assert answer(whole.checker, whole.start, some(larger[7:])) == UNSAT
+    assert answer(whole.checker, whole.start, some(larger[:3])) == SAT
 
 
 def test_phases_lead_into_an_invariant(shrinks, stays, sender, tmp_path):

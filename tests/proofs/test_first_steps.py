@@ -10,9 +10,8 @@ import ccmatic as cm
 from ccmatic.contracts import Buffer, execution, load_definition
 from ccmatic.logic import every, isolated, no
 from ccmatic.logic.solving import SAT, UNSAT, Checker
-from ccmatic.proving.invariants import load_first_steps
-from ccmatic.proving.invariants.expected import Decided
-from ccmatic.proving.invariants.first_steps import search
+from ccmatic.proving.expectations import Decided
+from ccmatic.proving.invariants.first_steps import FirstSteps, search
 from support.cli import run
 
 NETWORK = "ccac, buffer infinite, jitter 1 rtt"
@@ -110,7 +109,7 @@ def test_a_forged_proof_is_refused(learned, tmp_path, change):
     before = json.loads(learned.save(tmp_path).read_text())
     file = forged(learned, tmp_path, change)
     assert json.loads(file.read_text()) != before
-    assert load_first_steps(file).fault()
+    assert FirstSteps.load(file).fault()
 
 
 @pytest.mark.parametrize(
@@ -124,7 +123,7 @@ def test_a_forged_proof_is_refused(learned, tmp_path, change):
 )
 def test_a_file_about_something_else_is_refused(learned, tmp_path, change, expected):
     with pytest.raises(cm.InputError, match=expected):
-        load_first_steps(forged(learned, tmp_path, change))
+        FirstSteps.load(forged(learned, tmp_path, change))
 
 
 def test_a_start_of_no_execution_proves_nothing():

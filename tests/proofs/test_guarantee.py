@@ -130,7 +130,7 @@ def test_a_shape_for_other_beliefs_is_refused(query):
 
 def test_every_shape_adds_up():
     """A query may use a shape without a proof's check, so states must have an order and windows must join."""
-    from ccmatic.proving import Prover
+    from ccmatic.proving.prover import Prover
 
     for name in proofs.SHAPES:
         prover = Prover(name, "cc_probe_slow" if name == "probes" else "cc_qdel")

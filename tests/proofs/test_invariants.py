@@ -12,14 +12,16 @@ from benchmarks.studies import invariants as study
 from ccmatic.base import InputError
 from ccmatic.logic import Environment, equal, no, real
 from ccmatic.logic.solving import UNSAT, Checker
-from ccmatic.proving.invariants import Answer, Claim, Invariant, asked, decide, derive, engine, load_invariant, prove
-from ccmatic.proving.invariants.claims import monitored
-from ccmatic.proving.invariants.facts import facts
+from ccmatic.proving import expectations
+from ccmatic.proving.expectations import unbounded
+from ccmatic.proving.invariants import Answer, Claim, engine
+from ccmatic.proving.invariants.claims import Problem, monitored
+from ccmatic.proving.invariants.engine import clauses_of, facts
 from ccmatic.proving.invariants.forms import Replaced
 from ccmatic.proving.invariants.lasting import Window
-from ccmatic.proving.invariants.problem import Problem
-from ccmatic.proving.invariants.reading import clauses_of
-from ccmatic.proving.invariants.unbounded import unbounded
+from ccmatic.proving.invariants.proof import prove
+from ccmatic.proving.invariants.saved import Invariant
+from ccmatic.proving.invariants.transition import derive
 from ccmatic.questions.query import Network, Query
 from support.cli import run
 from support.sampling import each_nth
@@ -70,7 +72,7 @@ def test_a_claim_that_allows_an_idle_link_for_long_is_unknown():
 
 
 def test_a_saved_invariant_is_checked_again(in_flight, tmp_path):
-    assert load_invariant(in_flight.save(tmp_path, "cc_qdel")).fault() is None
+    assert Invariant.load(in_flight.save(tmp_path, "cc_qdel")).fault() is None
 
 
 def test_an_invariant_without_one_of_its_literals_is_refused(in_flight):
@@ -344,18 +346,17 @@ def test_an_execution_that_refutes_a_rate_begins_like_the_claim(tmp_path):
     assert cm.prove_by_invariant(*asked, start="any", seconds=20, jobs=1).period == 1
 
 
-def test_a_false_utilisation_is_refuted_before_the_search_for_an_invariant():
+def test_a_false_utilisation_is_refuted_before_the_search_for_an_invariant(monkeypatch):
     def never(*_):
         raise AssertionError("the search for an invariant began")
 
-    false, true = (
-        asked("cc_probe_qdel", "ccac, buffer infinite", f"utilisation >= {share}") for share in ("3/4", "1/2")
-    )
-    decided = decide(false, 20, prover=never)
+    monkeypatch.setattr(expectations, "attempt", never)
+    false, true = (("cc_probe_qdel", "ccac, buffer infinite", f"utilisation >= {share}") for share in ("3/4", "1/2"))
+    decided = cm.prove_by_invariant(*false, seconds=20)
     assert (decided.verdict, decided.period) == ("refuted", 1)
     assert cm.replay(decided.trace).outcome.value == "breaks"
     with pytest.raises(AssertionError, match="began"):
-        decide(true, 20, prover=never)
+        cm.prove_by_invariant(*true, seconds=20)
 
 
 def test_a_proof_and_its_check_name_what_they_leave_out(tmp_path):

@@ -11,7 +11,9 @@ from ccmatic.answers.verification import Outcome, replay
 from ccmatic.base import InputError
 from ccmatic.contracts.proof import Constant, Proof
 from ccmatic.logic import isolated
-from ccmatic.proving import NoValue, check, load_result, prove
+from ccmatic.proving import NoValue, load_result
+from ccmatic.proving.proof_check import check_windows
+from ccmatic.proving.proof_search import prove_windows
 
 #: Each number is half of the other, and 1: both are at most 2 if they are at first, and neither is alone.
 HALVES = """window: bytes = above(0)
@@ -53,7 +55,7 @@ def proved(tmp_path_factory):
     """The saved proof, as a file."""
     folder = tmp_path_factory.mktemp("joined")
     (folder / "halves.py").write_text(PROOF.replace("HIGH", "4"))
-    return isolated(prove)(str(folder / "halves.py"), HALVES, folder).file
+    return isolated(prove_windows)(str(folder / "halves.py"), HALVES, folder).file
 
 
 @pytest.fixture
@@ -71,7 +73,7 @@ def edit(file, change):
 
 @isolated
 def faults(file):
-    return {found.about: found.fault for found in check(load_result(file, allow_code=True)) if found.fault}
+    return {found.about: found.fault for found in check_windows(load_result(file, allow_code=True)) if found.fault}
 
 
 def test_bounds_that_keep_each_other_are_found_together(saved):
@@ -105,7 +107,7 @@ def test_an_edge_of_the_other_constant_is_rejected(saved):
 def test_where_no_bounds_are_kept_the_window_that_shows_it_is_saved(proof, tmp_path):
     proof.write_text(PROOF.replace("HIGH", "3, 2"))
     with pytest.raises(NoValue, match="no values work for one, other: at one = 3/2, other = 3/2") as told:
-        isolated(prove)(str(proof), HALVES, tmp_path)
+        isolated(prove_windows)(str(proof), HALVES, tmp_path)
     assert replay(told.value.trace, allow_code=True).outcome is Outcome.BREAKS
     assert (tmp_path / "halves-controller_T4-traces" / "no_one.json").exists()
 
@@ -115,7 +117,7 @@ def test_looser_values_that_assume_more_are_refused(proof, tmp_path):
     gap = 'lemmas=(Lemma("gap", lambda x, c: c["one"] <= 2, lambda x, c: c["other"] >= 3),), constants='
     proof.write_text(proof.read_text().replace("constants=", gap).replace("import Constant", "import Constant, Lemma"))
     with pytest.raises(InputError, match="'other' also works at 11/4, but the search found 3; .* assume no more"):
-        isolated(prove)(str(proof), HALVES, tmp_path)
+        isolated(prove_windows)(str(proof), HALVES, tmp_path)
 
 
 def test_a_joined_constant_is_not_chosen():

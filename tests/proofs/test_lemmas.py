@@ -13,10 +13,11 @@ from ccmatic.base import definitions
 from ccmatic.contracts.proof import Measure, State
 from ccmatic.logic import isolated
 from ccmatic.networks.traces import Trace
-from ccmatic.proving import certificate_files, check, constants
+from ccmatic.proving import constants, proof_search
 from ccmatic.proving import prover as prove
 from ccmatic.proving import result as proved
 from ccmatic.proving.claim import steps, windows_after
+from ccmatic.proving.proof_check import check_windows
 from support import TESTS
 from support.cli import run
 from support.json_schemas import validate
@@ -36,12 +37,9 @@ def folder(tmp_path_factory):
 def proved_in(folder):
     prover = prove.Prover(TINY, QDEL)
     result = proved.begin_result(folder, prover, TINY)
-    for _ in constants.search(prover, result.constants, ()):
-        result.save()
-    for answer in constants.verdicts(prover, result.values, result.answers):
-        result.answers[answer.lemma] = answer
-    result.save()
-    assert list(certificate_files.make_certificates(result, prover, ["C_L too high: progresses"]))
+    constants.search(prover, result)
+    constants.decide(prover, result)
+    assert list(proof_search.make_certificates(result, prover, ["C_L too high: progresses"]))
     return folder
 
 
@@ -59,7 +57,7 @@ def fault(file, about):
     """The first fault that `check` finds about something, of a file whose other lemmas have no verdict to check."""
     result = proved.load_result(file, allow_code=True)
     result.answers = {lemma: answer for lemma, answer in result.answers.items() if lemma == about}
-    checked = check(result)
+    checked = check_windows(result)
     return next(found.fault for found in checked if found.about == about and found.fault)
 
 

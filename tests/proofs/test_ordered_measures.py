@@ -7,8 +7,8 @@ import pytest
 
 from ccmatic.contracts import load_definition
 from ccmatic.logic import isolated
-from ccmatic.proving import Prover
 from ccmatic.proving.claim import sentences, windows, windows_after
+from ccmatic.proving.prover import Prover
 from support import TESTS
 
 TINY = TESTS / "proofs" / "tiny.py"

@@ -7,9 +7,8 @@ import pytest
 import ccmatic as cm
 from ccmatic.logic import formula, isolated
 from ccmatic.logic.solving import SolverOptions
-from ccmatic.proving.invariants import Phases
 from ccmatic.proving.invariants.first_steps import failures
-from ccmatic.proving.invariants.phases import ExactWindow
+from ccmatic.proving.invariants.phases import ExactWindow, Phases
 from support.cli import run
 from support.first_steps import BIG, BY_STATE, HALVES, NETWORK, SMALL, TENTH, proved
 

@@ -6,12 +6,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from ccmatic.proving import Trial, load_result, policies
+from benchmarks import trials
+from benchmarks.trials import Trial
+from ccmatic.proving import load_result
 from ccmatic.worlds.exact import Rates
 from support import ROOT
 
 RESULT = load_result(ROOT / "results" / "proofs" / "cc_qdel-cc_qdel_wide_T11.json")
-every_policy = pytest.mark.parametrize("kind", policies.KINDS, ids=lambda kind: kind.__name__.strip("_"))
+every_policy = pytest.mark.parametrize("kind", trials.KINDS, ids=lambda kind: kind.__name__.strip("_"))
 
 #: A link that serves 40 packets a step.
 LINK = SimpleNamespace(path=SimpleNamespace(rate=40, propagation=1, packet=1))
@@ -33,9 +35,9 @@ def test_a_policy_stays_in_the_envelope(kind):
 
 
 def test_hostile_policies_are_hostile():
-    assert set(chosen(policies._low, Rates(30, 60))) == {30} and set(chosen(policies._high, Rates(30, 60))) == {60}
-    assert set(chosen(policies._against, Rates(30, 60))) == {60}
-    assert set(chosen(policies._against, Rates(10, 60))) == {10}
+    assert set(chosen(trials._low, Rates(30, 60))) == {30} and set(chosen(trials._high, Rates(30, 60))) == {60}
+    assert set(chosen(trials._against, Rates(30, 60))) == {60}
+    assert set(chosen(trials._against, Rates(10, 60))) == {10}
 
 
 @every_policy

@@ -8,7 +8,8 @@ import ccmatic as cm
 from ccmatic.answers.verification import Outcome
 from ccmatic.logic import no, some
 from ccmatic.logic.solving import SAT, UNSAT, Checker
-from ccmatic.proving.invariants import Answer, Claim, prove
+from ccmatic.proving.invariants import Answer, Claim
+from ccmatic.proving.invariants.proof import prove
 from ccmatic.questions import query as queries
 from ccmatic.questions.query import Network, Query
 from support.sampling import each_nth

@@ -7,7 +7,7 @@ from ccmatic.properties.expectations import parse
 
 import ccmatic as cm
 from ccmatic.contracts import load_definition
-from ccmatic.proving import implies
+from ccmatic.proving.shapes import implies
 from support.cli import run
 
 PROOF = load_definition("proofs", "PROOF", "link_rate")

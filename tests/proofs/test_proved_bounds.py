@@ -8,13 +8,14 @@ from fractions import Fraction
 
 import pytest
 
+import ccmatic as cm
+from benchmarks.trials import Trial
 from ccmatic import controllers
 from ccmatic.answers.verification import VIOLATED, Outcome, check_trace, replay
 from ccmatic.language import is_stateful
-from ccmatic.proving import ACCEPTED, check
 from ccmatic.proving import result as proved
+from ccmatic.proving.findings import ACCEPTED
 from ccmatic.proving.prover import Prover
-from ccmatic.proving.simulation_test import Trial
 from ccmatic.questions.query import from_record
 from support import ROOT
 from support.sampling import each_nth
@@ -116,7 +117,7 @@ def test_with_a_jitter_of_four_C_L_may_fall_while_C_U_is_too_low(horizon):
 @pytest.mark.slow
 @each(ACCEPTABLE)
 def test_check_accepts_it(file):
-    assert check(proved.load_result(file)).verdict == ACCEPTED
+    assert cm.check(file).verdict == ACCEPTED
 
 
 @pytest.mark.slow

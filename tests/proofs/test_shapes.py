@@ -11,8 +11,9 @@ from ccmatic import controllers, proofs
 from ccmatic.answers.verification import Outcome, replay
 from ccmatic.base import last_good_from_above
 from ccmatic.contracts import load_definition
-from ccmatic.proving import NoValue, Prover, load_result, shapes
+from ccmatic.proving import NoValue, load_result, shapes
 from ccmatic.proving.constants import _guess
+from ccmatic.proving.prover import Prover
 from ccmatic.proving.result import earlier_constants
 from support import ROOT
 from support.cli import run
@@ -70,7 +71,7 @@ def test_on_a_network_on_which_a_shape_holds_no_weaker_one_is_tried(monkeypatch)
             raise error
         return SimpleNamespace(verdict="holds", why=None, result=None)
 
-    monkeypatch.setattr(shapes, "prove", prove)
+    monkeypatch.setattr(shapes, "prove_windows", prove)
     found = {attempt.shape: attempt for attempt in cm.prove_by_shapes("cc_qdel")}
     assert {shape: attempt.verdict for shape, attempt in found.items()} == {
         "link_rate": "holds",

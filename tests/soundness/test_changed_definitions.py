@@ -16,7 +16,7 @@ from ccmatic.proving import result
 from ccmatic.proving.prover import Prover
 from ccmatic.questions import query as queries
 from ccmatic.synthesis import check_cover, run_file
-from ccmatic.synthesis.widening import Grid, file
+from ccmatic.synthesis.widening import Grid, folder
 from support.forgery import DRAINS, SOURCE
 
 SHIPPED = {
@@ -70,17 +70,17 @@ def test_a_run_of_an_earlier_version_is_read_but_not_resumed(mine, tmp_path):
 def test_a_widening_does_not_resume(mine, tmp_path):
     path, query = mine
     found = cm.widen("def rate(C_L):\n    return 1 / 8 * C_L\n", query(), step=1)
-    (tmp_path / file.ABOUT).write_text(file.to_json(found))
+    (tmp_path / folder.ABOUT).write_text(folder.to_json(found))
     for number, breaking in enumerate(found.breaking):
-        breaking.trace.save(tmp_path / file.trace_name(number))
+        breaking.trace.save(tmp_path / folder.trace_name(number))
     grid = Grid(found.grid.controller, None, Fraction(1), found.grid.most)
-    decided = file.unfinished(tmp_path, query(), grid)
+    decided = folder.unfinished(tmp_path, query(), grid)
     assert decided.points or decided.traces
-    assert not file.check_widening(tmp_path, allow_code=True).faults
+    assert not cm.check_widening(tmp_path, allow_code=True).faults
     path.write_text(path.read_text() + "# another law\n")
     with pytest.raises(InputError, match="a model or property of yours has changed since"):
-        file.check_widening(tmp_path, allow_code=True)
-    left = file.unfinished(tmp_path, query(), grid)
+        cm.check_widening(tmp_path, allow_code=True)
+    left = folder.unfinished(tmp_path, query(), grid)
     assert not left.points and not left.traces
 
 

@@ -11,7 +11,6 @@ from ccmatic.base import definitions
 from ccmatic.base.errors import InputError
 from ccmatic.contracts.proof import Objective
 from ccmatic.controllers import parse
-from ccmatic.proving import certificate_files
 from ccmatic.proving import prover as prove
 from ccmatic.proving import result as proved
 from support.forgery import DRAINS, SOURCE, Forgery
@@ -283,7 +282,7 @@ NO_CERTIFICATES = {
     "cut short": gzip.compress(b"{}")[:-9],
     "damaged": gzip.compress(b"{}" * 99)[:14] + b"x" * 20,
     "nested too deep": gzip.compress(b"[" * 10**6),
-    "too large": gzip.compress(bytes(certificate_files.LARGEST + 1), 1),
+    "too large": gzip.compress(bytes(proved.LARGEST + 1), 1),
     "a number too long": gzip.compress(b"[" + b"9" * 9999 + b"]"),
 }
 

@@ -13,7 +13,6 @@ from ccmatic.contracts.template import Branch, linear_forms
 from ccmatic.networks.traces.trace import Trace
 from ccmatic.questions import query
 from ccmatic.synthesis import cover
-from ccmatic.synthesis import cover_refutation as proof
 from ccmatic.synthesis.cover import Strike
 from ccmatic.synthesis.generators import ArrayGenerator, SatGenerator
 from support.sampling import each_nth
@@ -116,7 +115,7 @@ def test_every_step_of_a_long_trace_counts(horizon):
     for forms in until_late:
         alone = Branch(*((form,) for form in forms))
         strikes = [Strike.of_trace(alone, trace)]
-        for uncovered in (cover._enumerate(alone, strikes), proof.refute(alone, strikes)[0]):
+        for uncovered in (cover._enumerate(alone, strikes), cover.refute(alone, strikes)[0]):
             assert (uncovered is None) == (forms in struck)
 
 

@@ -9,7 +9,7 @@ import ccmatic as cm
 from ccmatic.base import InputError
 from ccmatic.contracts import EXCLUSIONS, Exclusion
 from ccmatic.logic import isolated
-from ccmatic.proving import Prover
+from ccmatic.proving.prover import Prover
 from ccmatic.questions.query import left_out
 from support.cli import run
 

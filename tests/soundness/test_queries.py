@@ -12,7 +12,7 @@ def solve(name):
     """The query, its solutions and where the search ended."""
     asked = query.load(name)
     found = []
-    for now in cegis.synthesise(asked):
+    for now in cegis.search(asked):
         if now.controller:
             found.append(now.controller)
     return asked, found, now

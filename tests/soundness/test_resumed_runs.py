@@ -25,7 +25,7 @@ def resumed(honest, events, folder):
     file = small_run.copy(honest[0], folder / "run.db", events)
     kept = store.Store(file, small_run.query())
     try:
-        *_, last = cegis.synthesise(small_run.query(), store=kept)
+        *_, last = cegis.search(small_run.query(), store=kept)
     finally:
         kept.close()
     return last, store.read_run(file)[1]

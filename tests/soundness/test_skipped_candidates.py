@@ -10,7 +10,9 @@ from ccmatic.cli.synthesis_reports import SynthesisText
 from ccmatic.contracts import Sketch
 from ccmatic.logic.solving import SolverOptions
 from ccmatic.questions import query as queries
-from ccmatic.synthesis import COUNTEREXAMPLE, SKIPPED, SOLUTION, Progress, Store, check_cover, read_run, synthesise
+from ccmatic.synthesis import COUNTEREXAMPLE, SKIPPED, SOLUTION, Progress, check_cover, read_run
+from ccmatic.synthesis.cegis import search
+from ccmatic.synthesis.run_file import Store
 from support import small_run
 from support.cli import lines, run
 
@@ -46,7 +48,7 @@ def query(asked):
 def searched(path, asked):
     """The last progress of a search in a file, and the file's events."""
     store = Store(path, query(asked))
-    *_, now = synthesise(query(asked), store=store)
+    *_, now = search(query(asked), store=store)
     store.close()
     return now, read_run(path)[1]
 
@@ -54,7 +56,9 @@ def searched(path, asked):
 def checked(path, tmp_path, events, verify=False):
     """The report on a copy of a run with these events."""
     events = [replace(event, number=number) for number, event in enumerate(events, 1)]
-    return check_cover(small_run.copy(path, tmp_path / "copy.db", events, finished=str(len(events))), verify=verify)
+    return check_cover(
+        small_run.copy(path, tmp_path / "copy.db", events, finished=str(len(events))), verify_solutions=verify
+    )
 
 
 @pytest.mark.parametrize("asked, decided", [(HOLDS, SOLUTION), (BROKEN, COUNTEREXAMPLE)])
@@ -62,7 +66,7 @@ def test_candidates_without_executions_are_skipped_and_covered(asked, decided, t
     now, events = searched(tmp_path / "run.db", asked)
     assert (now.iterations, now.skipped, now.solutions, now.left) == (3, 2, int(decided == SOLUTION), 0)
     assert {event.candidate: event.kind for event in events} == {(0,): SKIPPED, (1,): decided, (2,): SKIPPED}
-    report = check_cover(tmp_path / "run.db", verify=True)
+    report = check_cover(tmp_path / "run.db", verify_solutions=True)
     assert report.covered and report.verified and (report.skipped, report.solutions) == (2, now.solutions)
 
 
@@ -96,14 +100,14 @@ def test_a_solution_without_executions_is_none(tmp_path):
 
 def test_a_timeout_is_no_skipped_candidate(tmp_path):
     searched(tmp_path / "run.db", HOLDS)
-    report = check_cover(tmp_path / "run.db", verify=True, options=SolverOptions(timeout=1e-6))
+    report = check_cover(tmp_path / "run.db", verify_solutions=True, solver=SolverOptions(timeout=1e-6))
     assert report.covered and report.undecided == (1, 3, 2)
 
 
 def test_conditions_that_no_sender_meets_end_the_search():
     asked = {**HOLDS, "given": "L[0] == 0; S[1] > 1; S[1] < 1"}
     with pytest.raises(InputError, match="has no execution that meets what is given"):
-        list(synthesise(query(asked)))
+        list(search(query(asked)))
 
 
 def test_a_search_resumes_after_skipped_candidates(tmp_path):

@@ -27,8 +27,8 @@ from ccmatic.judging.expectations import every_rule
 from ccmatic.judging.rules.premises import start_up
 from ccmatic.judging.scenario import Scenario
 from ccmatic.logic import isolated
-from ccmatic.proving import implies
-from ccmatic.proving.invariants.expected import claim_of
+from ccmatic.proving.expectations import claim_of
+from ccmatic.proving.shapes import implies
 from ccmatic.records import FlowRecord
 from support import ROOT
 from support.cli import run

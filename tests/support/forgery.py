@@ -7,9 +7,10 @@ import json
 from ccmatic.base.errors import InputError
 from ccmatic.controllers import parse
 from ccmatic.networks.traces.trace import Trace
-from ccmatic.proving import certificate_files, check, constants
+from ccmatic.proving import constants, proof_search
 from ccmatic.proving import prover as prove
 from ccmatic.proving import result as proved
+from ccmatic.proving.proof_check import check_windows
 from support import TESTS
 
 DRAINS = TESTS / "proofs" / "drains.py"
@@ -24,11 +25,9 @@ class Forgery:
         self.path.write_text(DRAINS.read_text())
         prover = prove.Prover(str(self.path), parse(source, name), horizon)
         result = proved.begin_result(folder, prover, str(self.path))
-        for _ in constants.search(prover, result.constants, ()):
-            pass
-        result.answers.update((answer.lemma, answer) for answer in constants.verdicts(prover, result.values, ()))
-        result.save()
-        list(certificate_files.make_certificates(result, prover, ["long: progresses"]))
+        constants.search(prover, result)
+        constants.decide(prover, result)
+        list(proof_search.make_certificates(result, prover, ["long: progresses"]))
         self.file, self.controller, self.horizon = result.file, prover.controller, horizon
         self.kept = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
@@ -73,18 +72,18 @@ class Forgery:
         """What `check` finds wrong, by what it is about; `file` for what it cannot read."""
         try:
             result = proved.load_result(self.file, allow_code=True)
-            return {found.about: found.fault for found in check(result) if found.fault}
+            return {found.about: found.fault for found in check_windows(result) if found.fault}
         except InputError as error:
             return {"file": error.message}
 
     def accepted(self):
         """Whether `check` finds no fault; it looks no further than the first."""
         try:
-            return not any(found.fault for found in check(proved.load_result(self.file, allow_code=True)))
+            return not any(found.fault for found in check_windows(proved.load_result(self.file, allow_code=True)))
         except InputError:
             return False
 
     def unchecked(self):
         """What `check` says it did not check."""
         result = proved.load_result(self.file, allow_code=True)
-        return {found.about: found.how for found in check(result) if not found.checked}
+        return {found.about: found.how for found in check_windows(result) if not found.checked}

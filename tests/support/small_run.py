@@ -34,7 +34,7 @@ def query():
 def make(path):
     """An honest run, and its events."""
     kept = store.Store(path, query())
-    list(cegis.synthesise(query(), store=kept))
+    list(cegis.search(query(), store=kept))
     kept.close()
     return store.read_run(path)[1]
 
@@ -91,4 +91,4 @@ def holders(asked):
 
 def check(path, verify=False):
     """The cover's report."""
-    return cover.check_cover(path, verify=verify)
+    return cover.check_cover(path, verify_solutions=verify)

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from ccmatic.proving.invariants import asked, claim_of
+from ccmatic.proving.expectations import asked, claim_of
 
 from .rows import Row
 

@@ -6,8 +6,8 @@ from fractions import Fraction
 from pysmt.walkers import DagWalker
 
 from ccmatic.logic import Environment, formula
-from ccmatic.proving.invariants import derive
 from ccmatic.proving.invariants.lasting import Place, Window
+from ccmatic.proving.invariants.transition import derive
 
 
 class _Python(DagWalker):

@@ -6,15 +6,83 @@ except queueing add up to at most J steps. On such a path a step lasts (R_m + D)
 is then the rate times 1 + J steps.
 """
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
+from itertools import groupby
 from math import ceil, floor, inf, log10
+from pathlib import Path
+from textwrap import fill
 from typing import Any
 
-from ccmatic import records
-from ccmatic.base import InputError, counted, quantities
-from ccmatic.contracts import Buffer, load_definition
-from ccmatic.proving.guarantees.results import Result
+from ccmatic import controllers, records
+from ccmatic.base import InputError, aligned, counted, definitions, located, parse_json, quantities, read_text
+from ccmatic.contracts import Buffer, Proof, load_definition
+from ccmatic.records import ProofFile
+
+_SHIPPED = "results.proofs"
+
+
+@dataclass(frozen=True)
+class Result:
+    """The content of one result file of a proof."""
+
+    file: Path
+    proof: Proof
+    #: The name or the path of the proof's definition.
+    definition: str
+    controller: Any
+    #: The horizon T, the number of points of a window, which spans T - 1 steps.
+    horizon: int
+    constants: Mapping[str, Fraction]
+    verdicts: Mapping[str, str]
+
+
+def read_result(file: str | Path, allow_code: bool = False) -> Result:
+    """Read a result file. This function does not prove the numbers again; `ccmatic check` does."""
+    file = definitions.find_file([_SHIPPED], file, ".json")
+    with located(str(file)):
+        data = parse_json(read_text(file), str(file))
+        records.require_format(data, ProofFile)
+        saved = records.convert(data, ProofFile, what="not a proof of ccmatic")
+        proof = load_definition("proofs", "PROOF", saved.proof, allow_code)
+        observations = load_definition("models", "MODEL", proof.model, allow_code).observations
+        controller = controllers.parse(saved.controller.source, saved.controller.name, observations=observations)
+    return Result(
+        file=file,
+        proof=proof,
+        definition=saved.proof,
+        controller=controller,
+        horizon=saved.horizon,
+        constants={name: constant.value for name, constant in saved.constants.items()},
+        verdicts={answer.lemma: answer.verdict for answer in saved.lemmas},
+    )
+
+
+@cache
+def shipped() -> tuple[Result, ...]:
+    """Return the shipped results for controllers that read beliefs, on networks with jitter.
+
+    In the models, the propagation of a path is part of the jitter. A network without jitter therefore describes no
+    path. Results without constants give no bounds, so they are omitted. In a clone, `prove` also writes invariants and
+    counterexamples to the folder of the shipped results.
+    """
+    files = (definitions.find_file([_SHIPPED], name, ".json") for name in definitions.shipped(_SHIPPED, ".json"))
+    results = [read_result(file) for file in files if records.has_format(parse_json(read_text(file)), ProofFile)]
+    of_beliefs = [made for made in results if made.constants and isinstance(made.controller, controllers.Controller)]
+    return tuple(made for made in of_beliefs if made.proof.jitter)
+
+
+def of_controller(
+    controller: controllers.Controller, horizon: int | None = None, jitter: int | None = None
+) -> Iterator[Result]:
+    """Yield the shipped results for the text of a controller, whose name may differ."""
+    for result in shipped():
+        same = result.controller.body == controller.body
+        if same and horizon in (None, result.horizon) and jitter in (None, result.proof.jitter):
+            yield result
+
 
 #: The models assume that a packet is smaller than this fraction of C·step.
 LARGEST_PACKET = Fraction(1, 5)
@@ -49,26 +117,7 @@ class DeployedPath:
         return None if self.rate is None or self.rtt is None else float(self.rate * self.rtt)
 
 
-def path(
-    *,
-    rtt: str | None = None,
-    jitter: str | None = None,
-    rate: str | None = None,
-    buffer: str | None = None,
-    mss: int | None = None,
-) -> DeployedPath:
-    """Return the DeployedPath that quantities in texts describe; see `ccmatic.api.guarantee`.
-
-    Args:
-        rtt: R_m, such as `40ms`.
-        jitter: D, such as `10ms`. It requires `rtt`. By default, D is R_m.
-        rate: C, such as `96mbit`.
-        buffer: The size of the buffer, such as `2bdp`, or `infinite`.
-        mss: The size of a packet in bytes.
-
-    Raises:
-        InputError: If a quantity cannot be read, or requires another quantity that is missing.
-    """
+def _path(rtt: str | None, jitter: str | None, rate: str | None, buffer: str | None, mss: int | None) -> DeployedPath:
     seconds = None if rtt is None else quantities.duration(rtt)
     if seconds == 0:
         raise InputError(f"the rtt is '{rtt}'; expected more than 0")
@@ -119,7 +168,6 @@ class Guarantee:
 
     @property
     def window(self) -> int:
-        """The number of steps in a window."""
         return self.result.horizon - self.result.proof.common
 
     def bounds(self) -> str:
@@ -146,12 +194,7 @@ class Guarantee:
         return f"{self.bounds()}. A step is {self._time(self.step)}. Required: {self.conditions()}."
 
     def record(self, controller: str, basis: str) -> Any:
-        """Return the GuaranteeLine for a path whose rate is known.
-
-        Args:
-            controller: The name of the controller.
-            basis: A description of the source of the path's values.
-        """
+        """Return the GuaranteeLine for a path whose rate is known."""
         bdp = self.path.bdp
         assert bdp is not None and self.path.rtt is not None
         inflight, lossless = (
@@ -205,22 +248,50 @@ class Guarantee:
         return f"{text} ({digits(float(of_bdp) * bdp, up)} bytes{packets})"
 
 
+def guarantee(
+    result: str | Path,
+    *,
+    rtt: str | None = None,
+    jitter: str | None = None,
+    rate: str | None = None,
+    buffer: str | None = None,
+    mss: int | None = None,
+    allow_code: bool = False,
+) -> Guarantee:
+    """Translate a proof into a guarantee for a path: the share of the link, bytes, packets and milliseconds.
+
+    `fit`, `emulate`, exported headers and policy files report the same guarantee. A deployed controller takes a step
+    every R_m + D.
+
+    Args:
+        result: A result file of `prove`, or the name of a shipped result. Its numbers are trusted; `check` verifies
+            them.
+        rtt: R_m, the smallest round-trip time, such as "40ms". Without R_m, times are in R_m.
+        jitter: D, such as "40ms". By default D is R_m.
+        rate: C, such as "24mbit". Without C, bytes are in BDP, which is C·R_m.
+        buffer: The size of the buffer, such as "2bdp", "30000" (bytes) or "infinite".
+        mss: The size of a packet in bytes.
+        allow_code: Whether to run the file that the result names as its proof. Otherwise only shipped proofs are
+            accepted.
+
+    Returns:
+        The Guarantee. `sentence()` states the guarantee in words. `missing` lists the conditions that the path does not
+        meet.
+
+    Raises:
+        InputError: If the file is no result, a quantity cannot be read, or the proof is for a network without jitter.
+
+    Examples:
+        >>> cm.guarantee("cc_qdel_T10", rate="24mbit", rtt="40ms", jitter="40ms").sentence()
+    """
+    return translate(read_result(result, allow_code), _path(rtt, jitter, rate, buffer, mss))
+
+
 def translate(result: Result, path: DeployedPath) -> Guarantee:
     """Translate a proof into its guarantee on a path.
 
     All published bounds come from this function: the bounds in `fit`, `emulate`, `evaluate`, exported headers, policy
     files, README and docs.
-
-    Args:
-        result: The result of a proof for a network with jitter.
-        path: The path. Its unknown values become conditions of the guarantee.
-
-    Returns:
-        The Guarantee. Its `missing` lists the conditions that the path does not meet. The bounds hold only on paths
-        that meet all conditions.
-
-    Raises:
-        InputError: If the proof is for a network without jitter.
     """
     proof, values = result.proof, result.constants
     if not proof.jitter:
@@ -270,3 +341,48 @@ def digits(number, up=True):
     count = Fraction(number) / unit
     whole = ceil(count * (1 - SLACK)) if up else floor(count * (1 + SLACK))
     return f"{float(whole * unit):.15g}"
+
+
+#: The width of a terminal of the usual size.
+WIDTH = 80
+
+
+def text(lines: Iterable[Any]) -> str:
+    """Return GuaranteeLines of a controller as text: a table for each path, and the conditions of the best guarantee.
+
+    Covered paths come first. The best guarantee has the largest utilisation, and then the shortest queueing delay.
+    """
+    ranked = sorted(lines, key=_rank)
+    best, more = ranked[0], "The other guarantees have conditions of their own, which --json states."
+    parts = []
+    for (basis, missing), rows in groupby(ranked, lambda line: (line.basis, line.missing)):
+        verdict = "not covered; what is missing:" if missing else "covered, the best guarantee first:"
+        parts.append(f"{best.controller}, {f'{basis}: ' if basis else ''}{verdict}")
+        parts += [fill(each, WIDTH, initial_indent="- ", subsequent_indent="  ") for each in missing]
+        table = [row for row in rows if row.step is not None]
+        parts += _table(table) if table else []
+        if best in table:
+            means = (
+                f"{'With that, ' if missing else ''}{best.proof} ({best.model}), in steps of {best.step * 1000:.4g} ms"
+            )
+            required = f"{best.says}. Required: {best.conditions}. {more if len(ranked) > 1 else ''}"
+            parts.append(fill(f"{means}: {required}", WIDTH))
+    return "\n".join(parts)
+
+
+def _rank(line: Any) -> tuple[Any, ...]:
+    queueing = inf if line.inflight is None else line.inflight / line.rate
+    return not line.covered, line.basis or "", line.missing, -(line.utilisation or 0), queueing
+
+
+def _table(lines: list[Any]) -> list[str]:
+    """Return the bounds of guarantees. They are rounded so that they stay true."""
+    columns = {
+        "D ms": [digits(1000 * line.jitter, up=False) for line in lines],
+        "C used": ["-" if not line.utilisation else f"{digits(100 * line.utilisation, up=False)}%" for line in lines],
+        "queue ms": ["-" if line.inflight is None else digits(1000 * line.inflight / line.rate) for line in lines],
+        "buffer kB": ["any" if line.buffer is None else digits(line.buffer / 1000) for line in lines],
+        "lost/step": ["-" if line.lost_in_step is None else str(line.lost_in_step) for line in lines],
+    }
+    told = {head: cells for head, cells in columns.items() if {*cells} != {"-"}}
+    return aligned([("proof", *told), *zip((line.proof for line in lines), *told.values(), strict=True)], left=1)

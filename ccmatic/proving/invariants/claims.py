@@ -1,8 +1,12 @@
-"""Claims about all steps of an execution: bounds, and a service curve for the utilisation of the link."""
+"""Claims about all steps of an execution: bounds, and a service curve for the utilisation of the link.
 
-from collections.abc import Callable, Sequence
+Three implications make a set of states an inductive invariant, and prove a claim.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, Literal
 
 from pysmt.shortcuts import Symbol
@@ -10,7 +14,8 @@ from pysmt.typing import REAL
 
 from ccmatic.base import InputError
 from ccmatic.contracts import Execution
-from ccmatic.logic import Linear, Truth, choice, every, linear
+from ccmatic.logic import Linear, Truth, choice, every, linear, no
+from ccmatic.proving.invariants.forms import Replaced
 from ccmatic.proving.invariants.transition import TransitionSystem
 
 #: The unknown that a claim adds to the state.
@@ -47,31 +52,21 @@ class Claim:
 
 @dataclass(frozen=True)
 class Monitored:
-    """A claim about a transition system.
-
-    Attributes:
-        claim: The claim.
-        holds: The condition on a state that the claim holds at its step.
-        early: The conditions on the steps before an initial state that the claim holds there.
-        monitor: An unknown that belongs to the state as well; None if the claim needs none.
-        at_first: The value of the monitor in an initial state.
-        after: The value of the monitor after a step.
-    """
+    """A claim about a transition system."""
 
     claim: Claim
+    #: The condition on a state that the claim holds at its step.
     holds: Truth
+    #: The conditions on the steps before an initial state that the claim holds there.
     early: tuple[Truth, ...]
+    #: An unknown that belongs to the state as well; None if the claim needs none.
     monitor: Any = None
     at_first: Any = None
     after: Any = None
 
 
 def monitored(claim: Claim, system: TransitionSystem) -> Monitored:
-    """Return a claim as a condition on the states of a transition system.
-
-    Raises:
-        InputError: If the network has no such quantity, or the claim bounds a quantity from the other side.
-    """
+    """Return a claim as a condition on the states of a transition system."""
     if claim.subject == "utilisation":
         return _service_curve(claim, system)
     if claim.within is not None:
@@ -136,3 +131,67 @@ def _within(claim: Claim) -> Callable[[Any], Truth]:
 
 def _term(symbol: Any) -> Linear:
     return Linear({symbol: Fraction(1)})
+
+
+#: A set of states: each condition is a clause, and the set has the states that satisfy all clauses.
+Clauses = Sequence[Truth]
+
+
+@dataclass(frozen=True)
+class Implication:
+    """An implication that an invariant has to satisfy. It holds if the conditions `refuted` have no common solution."""
+
+    name: str
+    #: Conditions that state the premise and the negation of the conclusion.
+    refuted: tuple[Truth, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """The search for an invariant of a transition system that proves a claim."""
+
+    system: TransitionSystem
+    claim: Claim
+
+    @cached_property
+    def about(self) -> Monitored:
+        return monitored(self.claim, self.system)
+
+    @cached_property
+    def state(self) -> tuple[Any, ...]:
+        return (*self.system.state, *([] if self.about.monitor is None else [self.about.monitor]))
+
+    @cached_property
+    def at_first(self) -> dict[Any, Any]:
+        return {**self.system.at_first, self.about.monitor: self.about.at_first}
+
+    @cached_property
+    def after(self) -> dict[Any, Any]:
+        return {**self.system.after, self.about.monitor: self.about.after}
+
+    @property
+    def names(self) -> dict[Any, str]:
+        return {
+            each: each.symbol_name() if each is self.about.monitor else self.system.describe(each)
+            for each in self.state
+        }
+
+    def starts(self, clauses: Clauses) -> Implication:
+        """Return the implication that each initial state is in the set, and that the claim holds before it."""
+        within = Replaced(self.at_first).condition(every(list(clauses)))
+        return Implication("starts inside", (*self.system.first, no(every(within, *self.about.early))))
+
+    def stays(self, clauses: Clauses, clause: Truth, name: str = "stays inside") -> Implication:
+        """Return the implication that one clause of the set still holds after each step from the set."""
+        then = Replaced(self.after).condition(clause)
+        return Implication(name, (*clauses, *self.system.current, *self.system.step, no(then)))
+
+    def proves(self, clauses: Clauses) -> Implication:
+        """Return the implication that the claim holds in each state of the set."""
+        return Implication("proves the claim", (*clauses, *self.system.current, no(self.about.holds)))
+
+    def implications(self, clauses: Clauses) -> Iterator[Implication]:
+        yield self.starts(clauses)
+        for number, clause in enumerate(clauses, 1):
+            yield self.stays(clauses, clause, f"stays inside, clause {number}")
+        yield self.proves(clauses)

@@ -170,6 +170,4 @@ def _joined(op: str, left: Any, right: Any) -> Any:
 
 
 class _Shortsighted(Stateful):
-    """A controller that knows short delays only."""
-
     step_type = _NearStep

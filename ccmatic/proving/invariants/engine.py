@@ -3,25 +3,95 @@
 Nobody has to trust the search, because its invariants are checked without it (`ccmatic.proving.invariants.saved`).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import Enum
-from itertools import count, islice
+from fractions import Fraction
+from itertools import count, islice, permutations
 from time import process_time
 from typing import Any, TypeAlias
 
 import z3
 from pysmt.shortcuts import get_env
 from pysmt.solvers.z3 import Z3Converter
+from pysmt.typing import BOOL
 
 from ccmatic.base.workers import Team
-from ccmatic.logic import Linear, Truth, every, formula, no
-from ccmatic.logic.solving import limited
-from ccmatic.proving.invariants.facts import Facts, facts
-from ccmatic.proving.invariants.forms import Replaced
-from ccmatic.proving.invariants.problem import Problem
-from ccmatic.proving.invariants.reading import clauses_of
+from ccmatic.logic import Linear, Truth, every, formula, linear, no, some
+from ccmatic.logic.solving import SAT, limited
+from ccmatic.proving.invariants.claims import Problem
+from ccmatic.proving.invariants.forms import Replaced, checker_of
+from ccmatic.proving.invariants.lasting import as_value
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Facts about the states of a problem."""
+
+    clauses: tuple[Truth, ...]
+    #: The unknowns that have the same value in all states, with this value: 0, true or false.
+    fixed: Mapping[Any, Any]
+
+
+def facts(problem: Problem) -> Facts:
+    """Return the largest set of simple facts that no initial state and no step breaks.
+
+    If no fact fixes an unknown, the result is empty, because such facts would only distract Spacer.
+    """
+    left = _kept(list(_candidates(problem.state)), problem.system.first, problem.at_first, ())
+    before = None
+    while before != len(left):
+        before = len(left)
+        left = _kept(left, (*problem.system.current, *problem.system.step), problem.after, left)
+    known, fixed = {formula(each) for each in left}, dict[Any, Any]()
+    for symbol in problem.state:
+        value: Any = as_value(symbol)
+        if symbol.symbol_type() is not BOOL:
+            fixed |= {symbol: linear(0)} if {formula(value <= 0), formula(value >= 0)} <= known else {}
+        elif formula(value) in known or formula(no(value)) in known:
+            fixed[symbol] = formula(value) in known
+    return Facts(tuple(each for each in left if _is_useful(each, fixed)) if fixed else (), fixed)
+
+
+def _candidates(state: Sequence[Any]) -> Iterator[Truth]:
+    numbers = [as_value(symbol) for symbol in state if symbol.symbol_type() is not BOOL]
+    for symbol in state:
+        value: Any = as_value(symbol)
+        yield from (value, no(value)) if symbol.symbol_type() is BOOL else (value <= 0, value >= 0)
+    yield from (small <= large for small, large in permutations(numbers, 2))
+
+
+def _is_useful(fact: Truth, fixed: Mapping[Any, Any]) -> bool:
+    """Return whether a fact fixes an unknown, or is about unknowns that no fact fixes."""
+    symbols = formula(fact).get_free_variables()
+    return len(symbols) == 1 or not symbols & fixed.keys()
+
+
+def _kept(
+    candidates: Sequence[Truth], conditions: Sequence[Truth], after: Mapping[Any, Any], before: Sequence[Truth]
+) -> list[Truth]:
+    """Return the candidates that hold after every allowed step.
+
+    A step is allowed if it begins in a state that satisfies `before`, and satisfies the conditions.
+    """
+    left, checker = list(candidates), checker_of((*conditions, *before))
+    while left:
+        checker.push()
+        checker.add(no(Replaced(after).condition(every(left))))
+        if checker.check() != SAT:
+            checker.pop()
+            return left
+        values = {symbol: checker.value(value) for symbol, value in after.items() if symbol is not None}
+        checker.pop()
+        broken = Replaced({symbol: _constant(value) for symbol, value in values.items()}).condition
+        left = [each for each in left if broken(each) is True]
+    return left
+
+
+def _constant(value: Any) -> Any:
+    return value if isinstance(value, bool) else linear(value)
+
 
 #: The settings of Spacer for a system with all laws, and for a system without some laws. Without the propagation of
 #: equalities (`eq_prop`), Spacer finds AIMD's invariants in half the time or less.
@@ -47,27 +117,18 @@ class Answer(Enum):
 
 @dataclass(frozen=True)
 class Found:
-    """The outcome of a search.
-
-    Attributes:
-        answer: The answer.
-        problem: The problem that has this answer; None if the answer is UNKNOWN.
-        clauses: The clauses of the invariant, if the answer is PROVED.
-        seconds: The CPU seconds that each process spent.
-        settings: The settings that gave the answer.
-    """
+    """The outcome of a search."""
 
     answer: Answer
     problem: Problem | None = None
     clauses: tuple[Truth, ...] = ()
+    #: The CPU seconds that each process spent.
     seconds: float = 0
     settings: str = ""
 
 
 @dataclass(frozen=True, eq=False)
 class _Posed:
-    """A problem as Horn clauses, which assume some facts."""
-
     problem: Problem
     known: Facts
     text: str
@@ -90,13 +151,7 @@ class _Posed:
 
 
 def search(problems: Iterable[Problem], seconds: float, jobs: int = 2) -> Found:
-    """Search for an invariant of one of several problems.
-
-    Args:
-        problems: Problems about the same claim.
-        seconds: The budget: the CPU seconds of each process.
-        jobs: The number of processes; with one, this process tries everything in turn.
-    """
+    """Search for an invariant of one of several problems."""
     spent = 0.0
     for spent, posed, (answer, body, settings, _) in _answers(problems, seconds, jobs):
         if answer is Answer.PROVED or (answer is Answer.REACHABLE and posed.is_complete):
@@ -142,7 +197,6 @@ def _answers(problems: Iterable[Problem], seconds: float, jobs: int) -> Iterator
 
 
 def _attempts(problems: Iterable[Problem]) -> list[_Attempt]:
-    """Return an attempt for each problem and each setting of Spacer for it."""
     return [(posed, how) for posed in map(_Posed.of, problems) for how in PORTFOLIO[posed.is_complete]]
 
 
@@ -157,13 +211,7 @@ def _round(team: Team, attempts: list[_Attempt], seconds: float, seed: int) -> I
 
 
 def attempt(text: str, settings: dict[str, Any], seconds: float) -> _Result:
-    """Return Spacer's answer to Horn clauses, the invariant as text, the settings as text, and the CPU seconds.
-
-    Args:
-        text: The clauses in SMT-LIB.
-        settings: The settings of Spacer.
-        seconds: The CPU seconds after which the answer is UNKNOWN.
-    """
+    """Return Spacer's answer to Horn clauses, the invariant as text, the settings as text, and the CPU seconds."""
     begin, own = process_time(), z3.Context()
     solver = z3.SolverFor("HORN", own)
     for name, value in settings.items():
@@ -202,12 +250,7 @@ def _state(problem: Problem, known: Facts) -> list[Any]:
 
 
 def horn_clauses(problem: Problem, known: Facts) -> str:
-    """Return the problem as constrained Horn clauses in SMT-LIB: an unknown set of states with three conditions.
-
-    Args:
-        problem: The problem.
-        known: Facts that hold in all states.
-    """
+    """Return the problem as constrained Horn clauses in SMT-LIB: an unknown set of states with three conditions."""
     own = z3.Context()
     converter, fixed = Z3Converter(get_env(), own), Replaced(known.fixed)
 
@@ -237,3 +280,83 @@ def horn_clauses(problem: Problem, known: Facts) -> str:
     if problem.about.early:
         add(plain(every(*system.first, no(every(list(problem.about.early))))), never)
     return str(solver.sexpr())
+
+
+def clauses_of(text: str, state: Sequence[Any]) -> Iterator[Truth]:
+    """Yield the clauses of a formula of Z3 about the unknowns `v0`, `v1`, … of a state; ValueError if quantified."""
+    own = z3.Context()
+    names = {f"v{k}": as_value(symbol) for k, symbol in enumerate(state)}
+    declared = "".join(
+        f"(declare-const v{k} {'Bool' if symbol.symbol_type() is BOOL else 'Real'})" for k, symbol in enumerate(state)
+    )
+    formulas = z3.parse_smt2_string(f"{declared}(assert {text})", ctx=own)
+    for clause in dict.fromkeys(each for part in formulas for each in _clauses(part, True, names)):
+        yield some([literal if holds else no(literal) for literal, holds in _conditions(clause, names)])
+
+
+def _clauses(node: Any, holds: bool, names: Any) -> list[tuple[tuple[Any, bool], ...]]:
+    """Return clauses of (atom, whether it holds) for a formula or its negation."""
+    if z3.is_not(node):
+        return _clauses(node.arg(0), not holds, names)
+    if z3.is_true(node) or z3.is_false(node):
+        return [] if z3.is_true(node) == holds else [()]
+    if z3.is_implies(node):
+        node = z3.Or(z3.Not(node.arg(0)), node.arg(1))
+    if z3.is_and(node) or z3.is_or(node):
+        parts = [_clauses(part, holds, names) for part in node.children()]
+        if z3.is_and(node) == holds:
+            return [clause for part in parts for clause in part]
+        product: list[tuple[tuple[Any, bool], ...]] = [()]
+        for part in parts:
+            product = [(*left, *right) for left in product for right in part]
+        return product
+    if z3.is_eq(node) and not z3.is_bool(node.arg(0)):
+        low, high = node.arg(0) <= node.arg(1), node.arg(0) >= node.arg(1)
+        return [((low, True),), ((high, True),)] if holds else [((low, False), (high, False))]
+    if z3.is_eq(node):
+        left, right = node.children()
+        pairs = z3.And(z3.Or(left, z3.Not(right)), z3.Or(z3.Not(left), right))
+        return _clauses(pairs, holds, names)
+    return [((node, holds),)]
+
+
+def _conditions(clause: Any, names: Any) -> Iterator[tuple[Truth, bool]]:
+    for node, holds in clause:
+        yield _atom(node, names), holds
+
+
+def _atom(node: Any, names: Any) -> Any:
+    if z3.is_quantifier(node):
+        raise ValueError(f"the formula has quantifiers: {node}")
+    if z3.is_const(node):
+        return names[node.decl().name()]
+    left, right = (_term(part, names) for part in node.children())
+    if z3.is_le(node):
+        return left <= right
+    if z3.is_lt(node):
+        return left < right
+    if z3.is_ge(node):
+        return left >= right
+    if z3.is_gt(node):
+        return left > right
+    raise ValueError(f"no atom of linear arithmetic: {node}")
+
+
+def _term(node: Any, names: Any) -> Any:
+    if z3.is_rational_value(node) or z3.is_int_value(node):
+        return linear(Fraction(node.as_fraction()))
+    if z3.is_add(node):
+        return sum((_term(part, names) for part in node.children()), linear(0))
+    if z3.is_sub(node):
+        first, *others = (_term(part, names) for part in node.children())
+        return sum((-other for other in others), first)
+    if z3.is_mul(node):
+        product = linear(1)
+        for part in node.children():
+            product = product * _term(part, names)
+        return product
+    if z3.is_div(node):
+        return _term(node.arg(0), names) / _term(node.arg(1), names)
+    if node.decl().kind() == z3.Z3_OP_UMINUS:
+        return -_term(node.arg(0), names)
+    return names[node.decl().name()]

@@ -4,37 +4,33 @@ The laws of all steps up to the time of the expectation decide the expectation. 
 execution that refutes the expectation. The proof uses all laws.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from time import process_time
 from typing import Any
 
 from ccmatic import __version__, records
 from ccmatic.answers.verification import HOLDS, VIOLATED, Judge, Part, Verifier
-from ccmatic.base import Clock, InputError, counted, located, read_text, writable_folder, write_text
+from ccmatic.base import Clock, InputError, counted
 from ccmatic.contracts import WayToFail
 from ccmatic.logic import Truth, certificates, isolated
 from ccmatic.logic.solving import UNSAT, SolverOptions
-from ccmatic.proving.invariants.saved import executions_of, require_expects
+from ccmatic.proving.invariants.saved import Saved, executions_of, require_expects
 from ccmatic.questions.query import Query, from_record
 from ccmatic.records import CertificateFile, ControllerRecord, FirstStepsFile, QueryRecord
 
 
 @dataclass(frozen=True)
-class FirstSteps:
-    """A proof that no execution of a query breaks its expectation, with certificates.
+class FirstSteps(Saved):
+    """A proof that no execution of a query breaks its expectation, with certificates."""
 
-    Attributes:
-        query: The query: the network, the start of the executions, their number of steps, and the expectation.
-        controller: The controller.
-        certificates: A certificate for each way to fail.
-    """
-
+    #: The query: the network, the start of the executions, their number of steps, and the expectation.
     query: Query
     controller: Any
     certificates: Sequence[CertificateFile]
+
+    FILE = FirstStepsFile
+    WRONG = "no proof about first steps"
 
     @staticmethod
     @isolated
@@ -47,12 +43,10 @@ class FirstSteps:
 
     @property
     def executions(self) -> str:
-        """The executions that the expectation is about: their network, their start, and further conditions."""
         return executions_of(self.query)
 
     @property
     def claim(self) -> str:
-        """The expectation, as text."""
         return str(self.query.property.expectations[0])  # type: ignore[attr-defined]
 
     @isolated
@@ -70,17 +64,24 @@ class FirstSteps:
                 return f"the first steps: {outcome.fault}"
         return None if has_execution(self.query, self.controller) else "no execution begins like this"
 
-    def save(self, folder: str | Path, name: str) -> Path:
-        """Write the proof to a file in a folder, and return the file."""
-        file: Path = writable_folder(Path(folder)) / f"{name}.json"
-        written = FirstStepsFile(
+    def record(self) -> FirstStepsFile:
+        return FirstStepsFile(
             made_by=f"ccmatic {__version__}",
             controller=ControllerRecord(self.controller.name, self.controller.source),
             query=records.convert(self.query.record(), QueryRecord),
             certificates=list(self.certificates),
         )
-        write_text(file, json.dumps(records.data(written), separators=(",", ":")) + "\n")
-        return file
+
+    @classmethod
+    def of_record(cls, read: FirstStepsFile, allow_code: bool = False) -> "FirstSteps":
+        query = from_record(records.data(read.query), allow_code)
+        about: Any = require_expects(query)
+        if query.network.delay != "executions":
+            raise InputError(f"the delay is '{query.network.delay}'; expected 'executions'")
+        if len(about.expectations) != 1 or about.expectations[0].by is None:
+            raise InputError(f"'{about.what}' is about no first steps; expected such as 'converged within 8 rtt'")
+        controller = query.read_controller(read.controller.source, read.controller.name)
+        return FirstSteps(query, controller, read.certificates)
 
 
 def failures(query: Query, controller: Any) -> Iterator[list[Truth]]:
@@ -89,7 +90,6 @@ def failures(query: Query, controller: Any) -> Iterator[list[Truth]]:
 
 
 def own_reads(query: Query, controller: Any) -> set[str]:
-    """Return the beliefs that the controller reads."""
     return query.units().keys() & set(controller.parameters)
 
 
@@ -104,46 +104,9 @@ def has_execution(query: Query, controller: Any) -> bool:
 
 
 def search(query: Query, controller: Any, seconds: float) -> tuple[FirstSteps | None, Any]:
-    """Return the proof of a query and the trace that breaks its expectation. Both are None if the solver timed out.
-
-    Args:
-        query: The query.
-        controller: The controller.
-        seconds: The budget in CPU seconds.
-
-    Raises:
-        InputError: If no execution begins as the query states.
-    """
+    """Return the proof of a query and the trace that breaks its expectation. Both are None if the solver timed out."""
     query = query.on(delay="executions")
     judgement = Judge(query, options=SolverOptions(timeout=Clock(seconds, process_time))).judge(controller)
     if judgement.verdict == VIOLATED:
         return None, judgement.trace
     return FirstSteps.certified(query, controller) if judgement.verdict == HOLDS else None, None
-
-
-def is_first_steps(data: object) -> bool:
-    """Return whether a file's JSON data says that it is a proof about first steps."""
-    return records.has_format(data, FirstStepsFile)
-
-
-def load_first_steps(file: str | Path, allow_code: bool = False) -> FirstSteps:
-    """Load a proof about first steps from a file.
-
-    Args:
-        file: The path.
-        allow_code: Whether the file may name models by paths, whose code then runs.
-
-    Raises:
-        InputError: If the file has no such proof.
-    """
-    path = Path(file)
-    with located(str(path)):
-        read = records.read_record(read_text(path), FirstStepsFile, str(path), "no proof about first steps")
-        query = from_record(records.data(read.query), allow_code)
-        about: Any = require_expects(query)
-        if query.network.delay != "executions":
-            raise InputError(f"the delay is '{query.network.delay}'; expected 'executions'")
-        if len(about.expectations) != 1 or about.expectations[0].by is None:
-            raise InputError(f"'{about.what}' is about no first steps; expected such as 'converged within 8 rtt'")
-        controller = query.read_controller(read.controller.source, read.controller.name)
-        return FirstSteps(query, controller, read.certificates)

@@ -10,15 +10,13 @@ from pysmt.walkers import DagWalker
 from pysmt.walkers.generic import nt_to_fun
 
 from ccmatic.logic import Condition, Linear, Term, Truth, choice, equal, every, formula, iff, implies, linear, no, some
+from ccmatic.logic.solving import Checker, SolverOptions
 
 
 class Replaced(DagWalker):  # type: ignore[misc]
     """Rebuilds conditions and terms with given values in place of some unknowns.
 
     Equal conditions become the same node. So two results are equal if they are the same node.
-
-    Args:
-        values: The values, a term or a condition for each unknown's pySMT symbol.
     """
 
     #: The method for each kind of node, which pySMT would look up for each object again.
@@ -31,21 +29,18 @@ class Replaced(DagWalker):  # type: ignore[misc]
         self._values = values
 
     def condition(self, truth: Truth) -> Truth:
-        """Return a condition with the values in place of the unknowns."""
         if isinstance(truth, bool):
             return truth
         result: Truth = self.walk(truth.node)
         return result
 
     def term(self, term: Term) -> Linear:
-        """Return a term with the values in place of the unknowns."""
         result = linear(0)
         for node, coefficient in linear(term).coefficients.items():
             result = result + self.walk(node) * coefficient
         return result + linear(term).constant
 
     def value(self, value: Any) -> Any:
-        """Return a term or a condition with the values in place of the unknowns."""
         return self.term(value) if isinstance(value, Linear) else self.condition(value)
 
     def walk_symbol(self, formula: Any, args: Any, **_: Any) -> Any:
@@ -99,8 +94,25 @@ class Replaced(DagWalker):  # type: ignore[misc]
 Replaced._methods = {kind: name for kind in all_types() if (name := nt_to_fun(kind)) in vars(Replaced)}
 
 
+def checker_of(conditions: Iterable[Truth], options: SolverOptions = SolverOptions()) -> Checker:
+    """Return a solver that has conditions."""
+    checker = Checker(options)
+    for condition in conditions:
+        checker.add(condition)
+    return checker
+
+
+def answer(checker: Checker, *conditions: Truth) -> str:
+    """Return a solver's answer with further conditions, which it then forgets."""
+    checker.push()
+    for condition in conditions:
+        checker.add(condition)
+    found = checker.check()
+    checker.pop()
+    return found
+
+
 def unknowns(conditions: Iterable[Truth]) -> list[Any]:
-    """Return the symbols of all unknowns in conditions, by name."""
     symbols = set().union(*(formula(each).get_free_variables() for each in conditions))
     return sorted(symbols, key=lambda symbol: symbol.symbol_name())
 

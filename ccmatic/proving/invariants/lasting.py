@@ -20,7 +20,7 @@ from ccmatic.controllers import Stateful
 from ccmatic.logic import Condition, Linear, Truth, equal, formula, linear, no, real
 from ccmatic.logic.solving import UNSAT, Checker
 from ccmatic.proving.invariants.delays import measures_delays, shortsighted
-from ccmatic.proving.invariants.forms import Replaced, unknowns
+from ccmatic.proving.invariants.forms import Replaced, answer, checker_of, unknowns
 from ccmatic.questions.query import Query
 
 #: The numbers of further steps of the executions that decide whether a law lasts.
@@ -56,7 +56,6 @@ class Place:
 
     @property
     def key(self) -> tuple[str, str]:
-        """The column with the number."""
         return self.column, self.number
 
     def symbol(self, kind: Any, later: int = 0) -> Any:
@@ -67,7 +66,6 @@ class Place:
 
 
 def as_value(symbol: Any) -> Condition | Linear:
-    """Return an unknown as a condition or as a term."""
     return Condition(symbol) if symbol.symbol_type() is BOOL else Linear({symbol: Fraction(1)})
 
 
@@ -228,19 +226,11 @@ class Window:
 
     @cached_property
     def checker(self) -> Checker:
-        """A solver that has all laws."""
-        checker = Checker()
-        for law in self.laws:
-            checker.add(law.formula)
-        return checker
+        return checker_of([law.formula for law in self.laws])
 
     def implies(self, truth: Truth, steps: int) -> bool:
         """Return whether the laws imply a condition of a part that begins `steps` later than the execution."""
-        self.checker.push()
-        self.checker.add(no(Replaced(self.later([truth], steps)).condition(truth)))
-        answer = self.checker.check()
-        self.checker.pop()
-        return answer == UNSAT
+        return answer(self.checker, no(Replaced(self.later([truth], steps)).condition(truth))) == UNSAT
 
     def nodes(self, earlier: int = 0) -> set[tuple[int, Any]]:
         """Return the laws as pairs of a step and a formula, as if the execution began some steps earlier."""

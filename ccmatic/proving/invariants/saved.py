@@ -5,17 +5,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from pysmt.typing import BOOL
 
 from ccmatic import __version__, records
-from ccmatic.base import InputError, counted, definitions, located, read_text, shown, writable_folder, write_text
+from ccmatic.base import (
+    InputError,
+    counted,
+    definitions,
+    located,
+    parse_json,
+    read_text,
+    shown,
+    writable_folder,
+    write_text,
+)
 from ccmatic.logic import Condition, Linear, Truth, certificates, isolated, no, some
-from ccmatic.logic.solving import UNSAT, Checker, SolverOptions
-from ccmatic.proving.invariants.claims import Claim
+from ccmatic.proving.invariants.claims import Claim, Implication, Problem
 from ccmatic.proving.invariants.forms import Replaced
-from ccmatic.proving.invariants.problem import Implication, Problem
 from ccmatic.proving.invariants.transition import derive
 from ccmatic.questions.query import Query, from_record
 from ccmatic.records import CertificateFile, ClaimRecord, ControllerRecord, InvariantFile, LiteralRecord, QueryRecord
@@ -25,7 +33,6 @@ Literals = Sequence[Sequence[LiteralRecord]]
 
 
 def literals(clause: Truth, names: Mapping[Any, str]) -> list[LiteralRecord]:
-    """Return a clause as records, with names for its unknowns."""
     if not isinstance(clause, Condition):
         raise ValueError(f"the clause {clause} is no condition")
     parts = clause.node.args() if clause.node.is_or() else (clause.node,)
@@ -45,11 +52,7 @@ def _literal(node: Any, holds: bool, names: Mapping[Any, str]) -> LiteralRecord:
 
 
 def clause_of(parts: Sequence[LiteralRecord], unknowns: Mapping[str, Any]) -> Truth:
-    """Return the clause that records describe.
-
-    Raises:
-        InputError: If a record names no unknown of the state.
-    """
+    """Return the clause that records describe."""
     return some([_condition(part, unknowns) for part in parts])
 
 
@@ -69,29 +72,56 @@ def _condition(part: LiteralRecord, unknowns: Mapping[str, Any]) -> Truth:
     return total < part.bound if part.relation == "<" else total <= part.bound
 
 
-@dataclass(frozen=True)
-class Invariant:
-    """An inductive invariant with its certificates.
+class Saved:
+    """A proof of a claim that certificates decide, in a file of its own."""
 
-    Attributes:
-        query: The query: the network, and the start of the executions.
-        controller: The controller.
-        claim: The claim.
-        clauses: The clauses as records.
-        certificates: The certificates of the implications, in the order of `Problem.implications`.
-        without: The names of laws that the proof does not need, as in `derive`.
-    """
+    #: The record of the file, and what is said of a file that has another content.
+    FILE: ClassVar[Any]
+    WRONG: ClassVar[str]
+
+    def record(self) -> Any:
+        raise NotImplementedError
+
+    @classmethod
+    def of_record(cls, read: Any, allow_code: bool = False) -> Self:
+        """Return the proof that a file contains. Only with `allow_code` may it name files, whose code then runs."""
+        raise NotImplementedError
+
+    @classmethod
+    def read(cls, file: str | Path, data: object, allow_code: bool = False) -> Self:
+        """Return the proof of a file from its JSON data. Raise InputError if it is another kind of proof."""
+        with located(str(file)):
+            records.require_format(data, cls.FILE, str(file))
+            return cls.of_record(records.convert(data, cls.FILE, str(file), cls.WRONG), allow_code)
+
+    @classmethod
+    def load(cls, file: str | Path, allow_code: bool = False) -> Self:
+        return cls.read(file, parse_json(read_text(Path(file)), str(file)), allow_code)
+
+    def save(self, folder: str | Path, name: str) -> Path:
+        file: Path = writable_folder(Path(folder)) / f"{name}.json"
+        write_text(file, json.dumps(records.data(self.record()), separators=(",", ":")) + "\n")
+        return file
+
+
+@dataclass(frozen=True)
+class Invariant(Saved):
+    """An inductive invariant with its certificates."""
 
     query: Query
     controller: Any
     claim: Claim
     clauses: Literals
+    #: The certificates of the implications, in the order of `Problem.implications`.
     certificates: Sequence[CertificateFile]
+    #: The names of laws that the proof does not need, as in `derive`.
     without: tuple[str, ...] = ()
+
+    FILE = InvariantFile
+    WRONG = "no invariant of ccmatic"
 
     @property
     def executions(self) -> str:
-        """The executions that the claim is about: their network, their start, and further conditions."""
         return executions_of(self.query)
 
     @staticmethod
@@ -101,7 +131,7 @@ class Invariant:
     ) -> "Invariant | None":
         """Return an invariant with certificates; None if one of its implications does not hold."""
         made = []
-        for implication in _implications(query, controller, claim, clauses, without):
+        for implication in implications_of(query, controller, claim, clauses, without):
             certificate = certificates.certify(implication.refuted)
             if certificate is None:
                 return None
@@ -116,21 +146,14 @@ class Invariant:
         """
         if len(self.certificates) != len(self.clauses) + 2:
             return f"it has {counted(len(self.certificates), 'certificate')}; expected {len(self.clauses) + 2}"
-        implications = list(_implications(self.query, self.controller, self.claim, self.clauses, self.without))
+        implications = list(implications_of(self.query, self.controller, self.claim, self.clauses, self.without))
         for implication, certificate in zip(implications, self.certificates, strict=True):
             outcome = certificates.check_certificate(implication.refuted, records.data(certificate))
             if outcome.fault:
                 return f"{implication.name}: {outcome.fault}"
         return None
 
-    def save(self, folder: str | Path, name: str) -> Path:
-        """Write the invariant to a file in a folder, and return the file."""
-        file: Path = writable_folder(Path(folder)) / f"{name}.json"
-        write_text(file, json.dumps(records.data(self.record()), separators=(",", ":")) + "\n")
-        return file
-
     def record(self) -> InvariantFile:
-        """Return the content of the invariant's file."""
         claim = ClaimRecord(self.claim.subject, self.claim.relation, self.claim.amount, self.claim.within)
         return InvariantFile(
             made_by=f"ccmatic {__version__}",
@@ -142,17 +165,8 @@ class Invariant:
             without=self.without,
         )
 
-    @staticmethod
-    def of_record(read: InvariantFile, allow_code: bool = False) -> "Invariant":
-        """Return the invariant that a file contains.
-
-        Args:
-            read: The content of the file.
-            allow_code: Whether the file may name models by paths, whose code then runs.
-
-        Raises:
-            InputError: If the definitions that the file names do not exist, or the controller is no controller.
-        """
+    @classmethod
+    def of_record(cls, read: InvariantFile, allow_code: bool = False) -> "Invariant":
         query = from_record(records.data(read.query), allow_code)
         require_expects(query)
         controller = query.read_controller(read.controller.source, read.controller.name)
@@ -160,7 +174,7 @@ class Invariant:
         return Invariant(query, controller, claim, read.clauses, read.certificates, read.without)
 
 
-def _implications(
+def implications_of(
     query: Query, controller: Any, claim: Claim, clauses: Literals, without: tuple[str, ...]
 ) -> Iterator[Implication]:
     """Return the implications of an invariant about the definitions as they are now."""
@@ -169,28 +183,9 @@ def _implications(
 
 
 def clauses_of(clauses: Literals, problem: Problem) -> list[Truth]:
-    """Return the clauses of an invariant as conditions on the state of a problem.
-
-    Raises:
-        InputError: If a record names no unknown of the state.
-    """
+    """Return the clauses of an invariant as conditions on the state of a problem."""
     unknowns = {name: symbol for symbol, name in problem.names.items()}
     return [clause_of(clause, unknowns) for clause in clauses]
-
-
-@isolated
-def refusing(invariant: Invariant, solvers: Sequence[str]) -> list[str]:
-    """Return the solvers that cannot confirm all implications of an invariant."""
-    data = invariant.query, invariant.controller, invariant.claim, invariant.clauses, invariant.without
-    implications = list(_implications(*data))
-    return [solver for solver in solvers if not all(_holds(each, solver) for each in implications)]
-
-
-def _holds(implication: Implication, solver: str) -> bool:
-    checker = Checker(SolverOptions((solver,)))
-    for condition in implication.refuted:
-        checker.add(condition)
-    return checker.check() == UNSAT
 
 
 def executions_of(query: Query) -> str:
@@ -202,11 +197,7 @@ def executions_of(query: Query) -> str:
 
 
 def require_expects(query: Query) -> Any:
-    """Return the property of a query. The query may restrict its executions only by their start, as the claim states.
-
-    Raises:
-        InputError: If the query is about other executions.
-    """
+    """Return the property of a query, which may restrict its executions only by their start, as the claim states."""
     about: Any = query.property
     name = definitions.chosen("properties", "EXPECTS")
     if query.names["property"] != name:
@@ -214,24 +205,3 @@ def require_expects(query: Query) -> Any:
     if about.repeats or any(each.conditions for each in about.expectations):
         raise InputError("its executions repeat, or satisfy a condition after 'while'; expected all from a start")
     return about
-
-
-def is_invariant(data: object) -> bool:
-    """Return whether a file's JSON data says that it is an invariant."""
-    return records.has_format(data, InvariantFile)
-
-
-def load_invariant(file: str | Path, allow_code: bool = False) -> Invariant:
-    """Load an invariant from a file.
-
-    Args:
-        file: The path.
-        allow_code: Whether the file may name models by paths, whose code then runs.
-
-    Raises:
-        InputError: If the file has no invariant.
-    """
-    path = Path(file)
-    with located(str(path)):
-        read = records.read_record(read_text(path), InvariantFile, str(path), "no invariant of ccmatic")
-        return Invariant.of_record(read, allow_code)

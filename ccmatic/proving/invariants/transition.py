@@ -5,8 +5,9 @@ next step read. Counts of bytes are relative to each other, because no law can t
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -19,9 +20,8 @@ from ccmatic.controllers import each_of
 from ccmatic.logic import Condition, Linear, Truth, formula, linear
 from ccmatic.logic.solving import UNSAT
 from ccmatic.proving.invariants.delays import measures_delays
-from ccmatic.proving.invariants.forms import Replaced, comparisons, unknowns
+from ccmatic.proving.invariants.forms import Replaced, answer, comparisons, unknowns
 from ccmatic.proving.invariants.lasting import FURTHER, Place, Window, as_value
-from ccmatic.proving.invariants.symmetries import shifts
 from ccmatic.questions.query import Query
 
 #: The columns that are preferred as origins of counts.
@@ -45,7 +45,6 @@ class TransitionSystem:
     steps before.
 
     Attributes:
-        x: The execution.
         state: The unknowns of the state, as pySMT symbols.
         first: Conditions on an initial state, with unknowns of the steps before it.
         at_first: The value of each unknown of the state in an initial state.
@@ -56,8 +55,7 @@ class TransitionSystem:
         lasting: The conditions of `step`, before an origin of counts is chosen.
         left_out: The names of the laws that the system leaves out, because they do not last.
         costly: The names of the laws for which the state needs the most additional unknowns. A system without such a
-        law allows
-            more executions, and may have a simpler invariant.
+            law allows more executions, and may have a simpler invariant.
         without: The names of the laws that the caller left out.
     """
 
@@ -81,11 +79,7 @@ class TransitionSystem:
         return self.x.horizon - 2
 
     def relative(self, value: Any) -> Any:
-        """Return a term or a condition about `x` in the values of the system, whose origins are 0.
-
-        Raises:
-            InputError: If the value depends on the origins, so that it does not follow from the state.
-        """
+        """Return a term or a condition about `x` in the values of the system, whose origins are 0."""
         if isinstance(value, bool):
             return value
         for row in _rows([value <= 0 if isinstance(value, Linear) else value], self._constants):
@@ -111,14 +105,6 @@ def derive(query: Query, controller: Any, without: Collection[str] = ()) -> Tran
     """Derive the transition system of a controller on a query's network.
 
     The executions begin as the query's property states. All conditions are terms of the current environment.
-
-    Args:
-        query: The query.
-        controller: The controller, as the query loads it.
-        without: The names of laws to leave out, as in `TransitionSystem.costly`.
-
-    Raises:
-        InputError: If the network has no transition system, or if the controller reads all steps since the start.
     """
     return _derivation(query, controller).system(without)
 
@@ -133,7 +119,7 @@ def variants(query: Query, controller: Any) -> Iterator[TransitionSystem]:
 
 
 def _derivation(query: Query, controller: Any) -> "_Derivation":
-    """Return the derivation of a system, which has bounded values. `derive` explains the arguments and errors."""
+    """Return the derivation of a system with bounded values, as `derive` explains it."""
     if query.model.since:
         raise InputError(f"the path of {query.model.name} changes once, so it has no transition system")
     _require_names(controller)
@@ -228,12 +214,10 @@ class _Derivation:
         return [each for each in self.controller.parameters if each in observed and observed[each].unit == BYTES]
 
     def unbounded(self) -> str:
-        """Return what the controller reads, for a message."""
         dated: list[str] = getattr(self.controller, "dated", list)()
         return ", ".join(f"`{name}`" for name in dated) or "values that refer to the whole execution"
 
     def system(self, without: Collection[str]) -> TransitionSystem:
-        """Return the system without the laws of some names."""
         constants, end = self.window.constants, self.end
         starts = self._lasting_starts()
         lasting = [law for law in self.lasting if law.name not in without]
@@ -284,23 +268,14 @@ class _Derivation:
                 yield name
 
     def _lasting_starts(self) -> list[Truth]:
-        """Return the conditions under which executions of any length begin.
-
-        Raises:
-            InputError: If no execution begins like this, or if a condition depends on the length of an execution.
-        """
+        """Return the conditions under which executions of any length begin."""
         starts: list[Truth] = [truth for truth in _starts(self.window) if truth is not True]
         for longer, _ in self._longer:
             more = list(_starts(longer))
             nodes = {formula(truth) for truth in more}
             if any(formula(truth) not in nodes for truth in starts):
                 raise InputError("a condition on the begin depends on the last step; expected a condition on step 0")
-            longer.checker.push()
-            for truth in more:
-                longer.checker.add(truth)
-            answer = longer.checker.check()
-            longer.checker.pop()
-            if answer == UNSAT:
+            if answer(longer.checker, *more) == UNSAT:
                 raise InputError("no execution begins like this; expected another start")
         return starts
 
@@ -412,3 +387,49 @@ def _shifts(conditions: Sequence[Truth], constants: frozenset[str]) -> dict[str,
     order = [*(name for name in _ORIGINS if name in names), *(name for name in others if name not in _ORIGINS)]
     found = shifts(rows, order)
     return {name: shift for name, shift in found.items() if name not in constants}
+
+
+#: A number for each column, by name.
+Shift = dict[str, Fraction]
+
+
+def shifts(rows: Iterable[Mapping[str, Fraction]], names: Sequence[str]) -> dict[str, dict[str, Fraction]]:
+    """Return a basis of the shifts that change none of the rows.
+
+    A shift adds a number to each column. Each member of the basis belongs to one column, its pivot. It adds 1 to the
+    pivot, and 0 to the pivots of the other members.
+
+    A row has the sum of the coefficients of each column in a linear term of the laws. Columns that come first are
+    preferred as pivots. The result has the shifts by their pivots.
+    """
+    free = [{other: Fraction(name == other) for other in names} for name in names]
+    known = set(names)
+    for row in rows:
+        read = [(name, number) for name, number in row.items() if name in known]
+        values = [sum((number * shift[name] for name, number in read if shift[name]), Fraction(0)) for shift in free]
+        # Of all shifts that change the row, the last one leaves the basis. The others are corrected by it.
+        chosen = next((place for place in reversed(range(len(free))) if values[place]), None)
+        if chosen is None:
+            continue
+        removed, amount = free.pop(chosen), values.pop(chosen)
+        for shift, value in zip(free, values, strict=True):
+            for name in names if value else ():
+                shift[name] -= removed[name] * value / amount
+    return {name: {other: number for other, number in shift.items() if number} for name, shift in _reduced(free, names)}
+
+
+def _reduced(basis: list[Shift], names: Sequence[str]) -> list[tuple[str, Shift]]:
+    """Return the reduced basis, each member with its pivot."""
+    reduced: list[tuple[str, Shift]] = []
+    for name in names:
+        chosen = next((shift for shift in basis if shift[name]), None)
+        if chosen is None:
+            continue
+        basis = [shift for shift in basis if shift is not chosen]
+        chosen = {other: number / chosen[name] for other, number in chosen.items()}
+        for shift in [*basis, *(shift for _, shift in reduced)]:
+            factor = shift[name]
+            for other in names if factor else ():
+                shift[other] -= factor * chosen[other]
+        reduced.append((name, chosen))
+    return reduced

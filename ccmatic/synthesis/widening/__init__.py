@@ -1,16 +1,18 @@
 """Widening: all maximal envelopes around a controller that ensure a query's property."""
 
-from ccmatic.synthesis.widening.ends import End, Grid, Point, counts
-from ccmatic.synthesis.widening.file import WideningReport, check_widening, envelope_docstring, envelope_name
-from ccmatic.synthesis.widening.folder import lines, widen_to
-from ccmatic.synthesis.widening.search import BreakingTrace, Checkpoint, Widening, widen
+from ccmatic.synthesis.widening.folder import (
+    WideningReport,
+    check_widening,
+    envelope_docstring,
+    envelope_name,
+    lines,
+    widen,
+)
+from ccmatic.synthesis.widening.grid import Grid, counts
+from ccmatic.synthesis.widening.search import Widening
 
 __all__ = [
-    "BreakingTrace",
-    "Checkpoint",
-    "End",
     "Grid",
-    "Point",
     "Widening",
     "WideningReport",
     "check_widening",
@@ -19,5 +21,4 @@ __all__ = [
     "envelope_name",
     "lines",
     "widen",
-    "widen_to",
 ]

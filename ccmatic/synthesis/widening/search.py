@@ -16,7 +16,7 @@ from ccmatic.base.workers import Team
 from ccmatic.logic.solving import SolverOptions
 from ccmatic.networks.traces import Trace
 from ccmatic.questions.query import Query
-from ccmatic.synthesis.widening.ends import End, Grid, Point
+from ccmatic.synthesis.widening.grid import End, Grid, Point
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Checkpoint:
     traces: tuple[Trace, ...] = ()
 
 
-def widen(
+def widen_grid(
     grid,
     query,
     listener=lambda point, left: None,
@@ -82,20 +82,6 @@ def widen(
     """Return the Widening of a controller.
 
     The maximal envelopes do not depend on the number of jobs; the traces that break other envelopes may.
-
-    Args:
-        grid: The Grid of envelopes.
-        query: The Query that each envelope must ensure.
-        listener: A function that is called with each envelope before it is judged, and the number of undecided
-            envelopes.
-        keep: A function that is called after each answer with the Widening so far.
-        checkpoint: The results of an earlier search.
-        jobs: The number of envelopes that are judged at once, each by its own process.
-        cluster: The address of a Dask cluster that judges instead of processes.
-        options: As in `verification.Judge`.
-
-    Raises:
-        InputError: If the Judge rejects the query or a controller.
     """
     with Team(jobs, cluster) as team:
         search = _Search(grid, query, listener, keep, team if jobs > 1 or cluster else None, options)
@@ -119,7 +105,6 @@ class _Search:
 
     @property
     def _unknown(self):
-        """The envelopes that are neither good nor bad."""
         return ~(self._good | self._bad)
 
     def result(self):
@@ -130,13 +115,11 @@ class _Search:
         return Widening(self._grid, self._query, *decided, self._questions, monotonic() - self._begun)
 
     def _next(self, point):
-        """Yield each envelope that results if one end of a point's envelope moves out by one step."""
         for end, size in enumerate(self._grid.shape):
             if point[end] + 1 < size:
                 yield _moved(point, end, point[end] + 1)
 
     def take(self, checkpoint):
-        """Start with the results of an earlier search."""
         for point in checkpoint.points:
             self._good[inside(point)] = True
         for trace in checkpoint.traces:
@@ -174,7 +157,6 @@ class _Search:
         return [bool(self._good[point]) for point in points]
 
     def _judgements(self, points):
-        """Return the Judgement on the envelope at each of the points."""
         envelopes = map(self._grid.envelope, points)
         if self._team is None:
             return map(self._judge.judge, envelopes)
@@ -196,7 +178,6 @@ class _Search:
 
 
 def is_inside(narrow, wide):
-    """Return whether the envelope `narrow` is inside the envelope `wide` or equal to it."""
     return all(a <= b for a, b in zip(narrow, wide, strict=True))
 
 

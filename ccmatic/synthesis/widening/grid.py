@@ -20,16 +20,12 @@ _DOCSTRING = re.compile(r'^    """.*?"""\n', re.DOTALL | re.MULTILINE)
 
 @dataclass(frozen=True)
 class End:
-    """One end of a returned rate.
-
-    Attributes:
-        line: The line of the `return`.
-        which: `low` or `high`.
-        factors: The factors by which the end may be multiplied, starting with 1.
-    """
+    """One end of a returned rate."""
 
     line: int
+    #: `low` or `high`.
     which: str
+    #: The factors by which the end may be multiplied, starting with 1.
     factors: tuple[Fraction, ...]
 
 
@@ -50,13 +46,7 @@ class Grid:
     Lower ends are multiplied by 1, 1 - step, … 0, and upper ends by 1, 1 + step, … `most`. A point of the grid has, for
     each end, the index of its factor. A larger index means a wider envelope.
 
-    Attributes:
-        ends: The Ends of the rates: a lower and an upper End for each `return` statement, in the order of the source.
-        shape: The number of factors of each end.
-        size: The number of envelopes.
-
-    Raises:
-        InputError: If no such grid exists for the controller.
+    `ends` has a lower and an upper End for each `return` statement, in the order of the source.
     """
 
     def __init__(self, controller, beliefs, step, most):
@@ -92,15 +82,10 @@ class Grid:
         return f"{docstring(says)}\n\n\n{ast.unparse(ast.Module(body, []))}\n"
 
     def envelope(self, point, says="", name=None):
-        """Return the envelope at a point, as a Controller."""
         return parse(self.source(point, says), name or f"{self.controller.name}_wider", None, self._beliefs)
 
     def least(self, trace):
-        """Return the narrowest envelope that allows the rates of a trace. Every wider envelope allows these rates, too.
-
-        Raises:
-            InputError: If no envelope allows the rates.
-        """
+        """Return the narrowest envelope that allows the rates of a trace. Every wider one allows these rates, too."""
         widest = [size - 1 for size in self.shape]
         if not self._allows(widest, trace):
             raise InputError("the trace has a rate that no envelope allows")

@@ -1,16 +1,20 @@
 """The tightest bounds that invariants prove. The search tries a grid of amounts, so it needs no expectation."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from ccmatic.base import InputError
+from ccmatic.controllers import Given
+from ccmatic.logic import isolated_steps
+from ccmatic.networks import traces
+from ccmatic.networks.traces import LOSS, QUIET, SENDER, SMALL
+from ccmatic.proving.expectations import Decided, asked, claim_of, refute
 from ccmatic.proving.invariants.engine import Answer, Found
-from ccmatic.proving.invariants.expected import Decided, asked, claim_of, refute
 from ccmatic.proving.invariants.proof import Proved, certified, require_budget, search
-from ccmatic.proving.invariants.saved import Invariant, load_invariant
+from ccmatic.proving.invariants.saved import Invariant
 from ccmatic.questions import Question
 
 #: The amounts of bytes that the search tries, in C·R_m, and the shares of the link, each from the weakest on.
@@ -80,10 +84,8 @@ class _Line:
     def bound(self, weaker: Bound | None = None) -> Bound:
         """Search for the tightest bound, by bisection between the weakest and the tightest amount.
 
-        If a bound is known, the search first tries the next amount, and ends if it finds no proof.
-
-        Args:
-            weaker: The bound for a smaller K. Its proof is also valid for this K.
+        A proof for a smaller K is valid for this K, too. If a bound is known, the search first tries the next amount,
+        and ends if it finds no proof.
         """
         left = self.seconds
         (low, proved), high, found = self._known(weaker), len(self.amounts), None
@@ -146,7 +148,7 @@ def saved(question: Question, folder: Path) -> Proved | None:
     """Return the proof of a question that a folder has, if its certificates are valid."""
     claim, query = claim_of(question), question.query.of_small_packets()
     try:
-        invariant = load_invariant(folder / f"{Decided(question, claim, 'unknown').name}.json")
+        invariant = Invariant.load(folder / f"{Decided(question, claim, 'unknown').name}.json")
     except InputError:
         return None
     about = invariant.query.record(), invariant.controller.source, invariant.claim
@@ -155,23 +157,50 @@ def saved(question: Question, folder: Path) -> Proved | None:
     return Proved(claim, Answer.PROVED, invariant)
 
 
-def tightest(
-    controller: Any,
+def find_bounds(
+    controller: Given,
     on: str,
-    start: str | None,
-    seconds: float,
-    jobs: int,
-    folder: Path | None,
-    tells: Callable[[str], None],
-) -> Generator[Bound]:
-    """Yield the tightest bounds that invariants prove about a controller; `ccmatic.api.find_bounds` explains them.
+    *,
+    start: str | None = None,
+    out: str | Path | None = None,
+    seconds: float = 60,
+    jobs: int = 2,
+    tells: Callable[[str], None] = lambda what: None,
+) -> Iterator[Bound]:
+    """Find the tightest bounds that inductive invariants prove, on a grid of amounts.
+
+    The bounds are about the queue, the window of a window sender, the loss per R_m of a finite buffer, and the
+    utilisation within K for K = 1, 2, 4, 8 and 16 C·R_m. Bytes are tried in steps of 1/2 C·R_m up to 32, and
+    utilisations in steps of 1/20.
+
+    Args:
+        controller: The controller.
+        on: The network, as in `ask`.
+        start: The start of the executions, as in `prove_by_invariant`.
+        out: The folder of an earlier search. The search begins at the bounds that are proved there. `Bound.save` writes
+            to a folder.
+        seconds: The budget of each bound, in CPU seconds of each process. The search for an execution that refutes the
+            next bound may take as long, by the clock.
+        jobs: The number of processes.
+        tells: A function that is called with each expectation that the search tries.
+
+    Returns:
+        An iterator over the Bounds: the amount, the Decided of the proved bound, and that of the next tighter bound.
 
     Raises:
-        InputError: If the network has no transition system, or if the budget is not above 0.
+        InputError: If the network has no transition system.
+
+    Examples:
+        >>> next(iter(cm.find_bounds("cc_qdel", "ccac, buffer infinite, jitter 1 rtt"))).amount
+        Fraction(7, 1)
     """
-    require_budget(seconds)
-    query = asked(controller, on, "queue <= 1 bdp", start).query
-    line = _Line(controller, on, start, "queue", None, seconds, jobs, folder, tells)
+    line = _Line(controller, on, start, "queue", None, seconds, jobs, None if out is None else Path(out), tells)
+    return isolated_steps(_tightest(line))
+
+
+def _tightest(line: _Line) -> Generator[Bound]:
+    require_budget(line.seconds)
+    query = asked(line.controller, line.on, "queue <= 1 bdp", line.start).query
     yield line.bound()
     if query.model.windows:
         yield replace(line, subject="window").bound()
@@ -181,3 +210,45 @@ def tightest(
     for within in SHORTS:
         bound = replace(line, subject="utilisation", within=within).bound(bound)
         yield bound
+
+
+def draw_bounds(name: str, bounds: Sequence[Bound], file: str | Path) -> None:
+    """Draw bounds to a file: the share of the link by K, and the share beside the bytes in the queue.
+
+    A filled mark is a proved bound. A hollow mark is the next tighter utilisation, refuted or unknown.
+
+    Args:
+        name: The name of the controller, for the title.
+        bounds: The Bounds that `find_bounds` returned.
+        file: The path of a PNG, SVG or PDF file.
+
+    Raises:
+        InputError: If matplotlib is missing, or the file's suffix is not supported.
+
+    Examples:
+        >>> cm.draw_bounds("cc_qdel", bounds, "bounds.svg")
+    """
+    rates = [bound for bound in bounds if bound.within is not None]
+    queue = next((bound.amount for bound in bounds if bound.subject == "queue"), None)
+    with traces.figure(Path(file), (8.4, 3.6)) as figure:
+        by_short, by_queue = figure.subplots(1, 2)
+        for bound in rates:
+            if bound.amount is not None:
+                by_short.plot(bound.within, float(bound.amount), "o", color=SENDER)
+                if queue is not None:
+                    by_queue.plot(float(bound.amount), float(queue), "o", color=SENDER)
+                    where = (float(bound.amount), float(queue))
+                    by_queue.annotate(f"K = {bound.within}", where, (4, 4), textcoords="offset points", fontsize=SMALL)
+            if bound.following:
+                share = float(bound.following.question.expectation.comparison.amount)
+                refuted = bound.following.verdict == "refuted"
+                by_short.plot(bound.within, share, "o", color=LOSS if refuted else QUIET, fillstyle="none")
+        by_short.set(xlabel="K (C·$R_m$)", ylabel="share of the link", ylim=(0, 1.05), xscale="log")
+        by_short.set_xticks([bound.within for bound in rates], [str(bound.within) for bound in rates])
+        by_short.minorticks_off()
+        by_queue.set(xlabel="least share of the link, short by at most K", ylabel="most bytes in the queue (C·$R_m$)")
+        by_queue.set(xlim=(0, 1.05), ylim=(0, None if queue is None else float(queue) * 1.2))
+        for axes in (by_short, by_queue):
+            axes.grid(color="#e6e6e6", linewidth=0.7)
+        title = f"{name}: filled marks are proved; hollow ones are refuted (red) or unknown (grey)"
+        figure.suptitle(title, fontsize=SMALL, parse_math=False)

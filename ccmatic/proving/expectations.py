@@ -1,23 +1,31 @@
 """Expectations for all time: proved by an invariant, refuted by an execution, or unknown."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from time import process_time
 from typing import Any, Literal
 
+from pysmt.shortcuts import Symbol
+from pysmt.typing import REAL
+
 from ccmatic import questions
 from ccmatic.answers.verification import VIOLATED, Judge
-from ccmatic.base import Clock, InputError, writable_folder
+from ccmatic.base import BYTES, NUMBER, TIME, Clock, InputError, writable_folder
 from ccmatic.contracts import Exclusion, file_stem
-from ccmatic.logic.solving import SolverOptions
+from ccmatic.controllers import Given
+from ccmatic.logic import Truth, isolated, no
+from ccmatic.logic.solving import SAT, SolverOptions
 from ccmatic.networks.traces import Trace
+from ccmatic.proving.enclosures.proof import attempt
 from ccmatic.proving.invariants.claims import Claim
 from ccmatic.proving.invariants.engine import Answer
 from ccmatic.proving.invariants.first_steps import FirstSteps, search
-from ccmatic.proving.invariants.proof import Proved, Prover, prove, require_budget
-from ccmatic.proving.invariants.unbounded import unbounded
+from ccmatic.proving.invariants.forms import answer, checker_of, comparisons
+from ccmatic.proving.invariants.lasting import as_value
+from ccmatic.proving.invariants.proof import Proved, require_budget
+from ccmatic.proving.invariants.transition import TransitionSystem, derive
 from ccmatic.questions import Question
 from ccmatic.questions.query import Query, left_out, left_out_of_trace
 
@@ -40,6 +48,16 @@ _UNITS = ("", "bdp")
 
 #: The relations in the names of files. A relation stands behind those that contain it.
 _WORDS = {"<=": "at most", ">=": "at least", "<": "below", ">": "above"}
+
+
+#: A number of steps that no bounded state of a controller reaches.
+LARGE = 10**6
+
+#: For a state of each unit, an amount by which a counter grows, and an example of its limit.
+STOPS = {NUMBER: ("1", "5"), TIME: ("step", "5 * R_m"), BYTES: ("MSS", "100 * MSS")}
+
+#: The steps after the start of an execution, within which a test of the time says little about later steps.
+SOON = 10
 
 
 @dataclass(frozen=True)
@@ -79,7 +97,6 @@ class Decided:
 
     @property
     def left_out(self) -> tuple[Exclusion, ...]:
-        """The exclusions that apply to the verdict, as in Judgement."""
         controller = self.question.controller
         if self.verdict == "refuted":
             return left_out_of_trace(controller)
@@ -99,16 +116,11 @@ class Decided:
 
 
 def asked(controller: Any, on: str, expect: str, start: str | None = None) -> Question:
-    """Return the question about an expectation for all time, with the start of the executions."""
     return questions.ask(controller, on, expect, start=start or START)
 
 
 def claim_of(question: Question) -> Claim:
-    """Return the claim that an expectation states.
-
-    Raises:
-        InputError: If no invariant proves such an expectation.
-    """
+    """Return the claim that an expectation states."""
     expectation = question.expectation
     comparison, R = expectation.comparison, question.query.model.round_trip(1)
     if expectation.conditions or expectation.beside or expectation.interval is not None:
@@ -126,23 +138,46 @@ def claim_of(question: Question) -> Claim:
     return Claim(comparison.subject, relation, comparison.amount * scale)
 
 
-def decide(question: Question, seconds: float, jobs: int = 2, prover: Prover = prove) -> Decided:
-    """Prove or refute an expectation for all time.
+def prove_by_invariant(
+    controller: Given,
+    on: str,
+    expect: str,
+    *,
+    start: str | None = None,
+    seconds: float = 60,
+    jobs: int = 2,
+) -> Decided:
+    """Prove that a controller meets an expectation for all time, by an inductive invariant, or refute it.
 
-    For a utilisation, the function first searches for executions that repeat after few steps. Then it searches for an
-    invariant, and then for other executions.
+    The search needs no window, state or constant. An invariant is a set of states that holds all initial states, that
+    no step leaves, and in which the expectation is met.
 
     Args:
-        question: The question, as `asked` returns it.
-        seconds: The budget in CPU seconds of the search for an invariant. The later search for an execution has the
-            same budget again.
+        controller: The controller.
+        on: The network, as in `ask`.
+        expect: A bound of all steps, such as `queue <= 7 bdp`, or a least utilisation. `utilisation >= 3/4 within 8
+            bdp` states that each interval of t R_m serves at least 3/4·t - 8 C·R_m; 8 is the default. Or conditions
+            that hold for the first time after at most N R_m, such as `converged within 8 rtt`.
+        start: The start of the executions, as in `ask`. By default `informed`: from an empty network, with a lower
+            bound on the link rate of at least C/2.
+        seconds: The budget of the search, in CPU seconds of each process. The search for an execution that refutes the
+            expectation may take as long, by the clock.
         jobs: The number of processes.
-        prover: The function that searches for a proof.
+
+    Returns:
+        A Decided: `verdict` is `proved`, `refuted` or `unknown`. A proof is in `proved.invariant`, with certificates;
+        a proof about the first steps is in `first`.
+        An execution in `trace` refutes a bound. A rate is refuted by an execution that repeats for ever, from any
+        start.
 
     Raises:
-        InputError: If the budget is not above 0, no invariant proves such an expectation, or the network has no
-            transition system.
+        InputError: If no invariant proves such an expectation, or the network has no transition system.
+
+    Examples:
+        >>> cm.prove_by_invariant("cc_qdel", "ccac, buffer infinite", "queue <= 7 bdp").verdict
+        'proved'
     """
+    question = asked(controller, on, expect, start)
     require_budget(seconds)
     if question.expectation.by is not None:
         return _first_steps(question, seconds)
@@ -154,14 +189,13 @@ def decide(question: Question, seconds: float, jobs: int = 2, prover: Prover = p
         return early
     # An invariant is about single steps, before which a sender has observed anything.
     query = questions.without_history(question.query, question.controller)
-    proved = prover(query.of_small_packets(), question.controller, claim, seconds, jobs)
+    proved = attempt(query.of_small_packets(), question.controller, claim, seconds, jobs)
     if proved.answer is Answer.PROVED:
         return Decided(question, claim, "proved", proved)
     return refute(question, claim, proved, seconds)
 
 
 def _first_steps(question: Question, seconds: float) -> Decided:
-    """Return the verdict on an expectation about the first steps."""
     begin = process_time()
     first, trace = search(question.query.of_small_packets(), question.controller, seconds)
     verdict: Literal["proved", "refuted", "unknown"] = "proved" if first else "refuted" if trace else "unknown"
@@ -189,7 +223,6 @@ def _refuted(
     seconds: float,
     proved: Proved | None = None,
 ) -> Decided | None:
-    """Return the refuted claim if one of the searches finds an execution, or None."""
     begin = process_time()
     for period, query in searches:
         trace = _violation(query, question.controller, begin + seconds)
@@ -233,7 +266,6 @@ def _searches(question: Question, claim: Claim) -> Iterator[tuple[int | None, Qu
 
 
 def _repeating(question: Question, claim: Claim, periods: Iterable[int]) -> Iterator[tuple[int, Query]]:
-    """Yield the queries of `_searches` about executions that repeat; none if the claim is about no utilisation."""
     if claim.subject != "utilisation":
         return
     text = question.text.partition(" within ")[0]
@@ -242,3 +274,46 @@ def _repeating(question: Question, claim: Claim, periods: Iterable[int]) -> Iter
             question.controller, question.description.text, text, start=question.start, period=period
         )
         yield period, repeats.query.of_small_packets()
+
+
+@isolated
+def unbounded(query: Query, controller: Any) -> list[str]:
+    """Return a sentence about each state and each time of a controller that has no bound relative to the network."""
+    times = [each for each in getattr(controller, "dated", list)() if controller.observations[each].unit == TIME]
+    counts = [each for each in controller.state if each.unit in STOPS]
+    return list(_sentences(derive(query, controller), controller, counts, times)) if times or counts else []
+
+
+def _sentences(system: TransitionSystem, controller: Any, counts: list[Any], times: list[str]) -> Iterator[str]:
+    checker = checker_of((*system.current, *system.step))
+
+    def possible(*conditions: Truth) -> bool:
+        return answer(checker, *conditions) == SAT
+
+    states = {each: Symbol(f"{each.name}_{system.now}", REAL) for each in counts}
+    states = {each: before for each, before in states.items() if before in system.after}
+    for each, before in states.items():
+        others = [as_value(other) for about, other in states.items() if about.unit == each.unit and about is not each]
+        small = [term * sign <= LARGE // 2 for term in others for sign in (1, -1)]
+        if any(_grows(possible, small, as_value(before) * sign, system.after[before] * sign, each) for sign in (1, -1)):
+            step, most = STOPS[each.unit]
+            stops = f"`{each.name} = min({each.name} + {step}, {most})`"
+            yield f"`{each.name}` (line {each.line}) has no bound; expected a state that stops, such as {stops}"
+    for name in times:
+        time = Symbol(f"{name}_{system.now + 1}", REAL)
+        tests = [term <= 0 for term in comparisons(system.step) if time in term.coefficients]
+        late = as_value(time) > SOON
+        if any(possible(late, test) and possible(late, no(test)) for test in tests):
+            counts_up = "`waited = min(waited + step, 5 * R_m)`"
+            problem = f"`{name}` (line {controller.line_of(name)}) has no bound: it is the time since the start"
+            yield f"{problem}; expected a state that counts, such as {counts_up}"
+
+
+def _grows(possible: Callable[..., bool], small: list[Truth], before: Any, after: Any, memory: Any) -> bool:
+    """Return whether a step can raise a state variable above LARGE, although all other variables of its unit are small.
+
+    A window may become large as well, but some step lowers it. So a variable in bytes counts only if no step lowers it.
+    """
+    if memory.unit == BYTES and possible(after < before):
+        return False
+    return possible(before <= LARGE, after > LARGE, *small)
