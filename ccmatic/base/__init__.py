@@ -35,7 +35,7 @@ from ccmatic.base.files import (
     write_text,
 )
 from ccmatic.base.late import late
-from ccmatic.base.markup import aligned, counted
+from ccmatic.base.markup import aligned, counted, shown_verdict
 from ccmatic.base.quantities import BYTES, CONDITION, CONSTANTS, NUMBER, RATE, TIME, Unit, exact
 
 __all__ = [
@@ -85,6 +85,7 @@ __all__ = [
     "read_text",
     "require_folder",
     "shown",
+    "shown_verdict",
     "smtlib_comment",
     "smtlib_name",
     "suggest",

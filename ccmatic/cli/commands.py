@@ -16,50 +16,51 @@ import click
 from ccmatic import __version__, base
 from ccmatic.base import Disagreement, InputError, OutOfTime, SolverEnded, write_text
 from ccmatic.cli import options
+from ccmatic.cli.command import command
 
 #: The commands in the groups of the help, each with its file and with its name in that file.
 GROUPS = {
     "Ask": {
-        "verify": ("verify", "verify"),
-        "worst": ("worst", "worst"),
-        "starve": ("starve", "starve"),
-        "replay": ("replay", "replay_command"),
-        "workbench": ("workbench", "workbench"),
-        "estimate": ("estimate", "estimate"),
-        "trace": ("trace", "trace_group"),
+        "verify": ("answers", "verify"),
+        "worst": ("answers", "worst"),
+        "starve": ("answers", "starve"),
+        "replay": ("traces", "replay_command"),
+        "workbench": ("traces", "workbench"),
+        "estimate": ("traces", "estimate"),
+        "trace": ("traces", "trace_group"),
     },
     "Prove": {
-        "prove": ("prove", "prove"),
-        "check": ("check", "check"),
-        "front": ("front", "front"),
-        "tradeoff": ("tradeoff", "tradeoff"),
+        "prove": ("proofs", "prove"),
+        "check": ("proofs", "check"),
+        "front": ("proofs", "front"),
+        "tradeoff": ("proofs", "tradeoff"),
     },
     "Synthesise": {
-        "synth": ("synth", "synth"),
-        "runs": ("runs", "runs"),
-        "check-cover": ("check_cover", "check_cover"),
-        "widen": ("widen", "widen"),
-        "check-widening": ("check_widening", "check_widening"),
+        "synth": ("synthesis", "synth"),
+        "runs": ("synthesis", "runs"),
+        "check-cover": ("synthesis", "check_cover"),
+        "widen": ("synthesis", "widen"),
+        "check-widening": ("synthesis", "check_widening"),
     },
     "Deploy": {
-        "export": ("export", "export"),
-        "emulate": ("emulate", "emulate"),
+        "export": ("deployment", "export"),
+        "emulate": ("deployment", "emulate"),
     },
     "Measure": {
-        "evaluate": ("evaluate", "evaluate"),
-        "fit": ("fit", "fit"),
+        "evaluate": ("deployment", "evaluate"),
+        "fit": ("deployment", "fit"),
     },
     "Judge": {
         "judge": ("judge", "judge_group"),
     },
     "Learn": {
-        "train": ("train", "train"),
-        "bench": ("bench", "bench"),
-        "act": ("act", "act"),
-        "attack": ("attack", "attack"),
+        "train": ("learning", "train"),
+        "bench": ("learning", "bench"),
+        "act": ("learning", "act"),
+        "attack": ("learning", "attack"),
     },
     "Other": {
-        "list": ("listing", "list_command"),
+        "list": ("commands", "list_command"),
     },
 }
 COMMANDS = {name: place for group in GROUPS.values() for name, place in group.items()}
@@ -83,11 +84,9 @@ class _Program(click.Group):
     """The whole program. Its help shows the commands in groups."""
 
     def list_commands(self, context):
-        """Return the names of the commands, in the order of the groups."""
         return list(self.commands)
 
     def format_commands(self, context, formatter):
-        """Write one line of help for each command."""
         width = max(map(len, COMMANDS))
         for title, group in GROUPS.items():
             with formatter.section(title):
@@ -96,7 +95,6 @@ class _Program(click.Group):
 
 
 def summary(command):
-    """Return the first sentence of a command's help."""
     return command.get_short_help_str(limit=1000)
 
 
@@ -104,6 +102,37 @@ def summary(command):
 @click.version_option(__version__)
 def cli():
     """Formal synthesis and verification of congestion control algorithms."""
+
+
+@command("list", example="ccmatic list models controllers")
+@click.argument("kinds", nargs=-1, type=options.Names("ccmatic.base.catalogue", "KINDS"), metavar="[KIND]…")
+@options.as_json
+def list_command(kinds, as_json):
+    """List the names that commands accept.
+
+    Each name has a sentence about it. The kinds are models, queries, templates, properties, proofs, controllers and
+    others; KINDs select some of them.
+    """
+    from ccmatic import base, records
+
+    entries = base.list_names(*kinds)
+    lines = (
+        (records.line(records.EntryLine(entry.kind, entry.name, entry.says)) for entry in entries)
+        if as_json
+        else _listed(entries)
+    )
+    for line in lines:
+        click.echo(line)
+    return options.GOOD
+
+
+def _listed(entries):
+    kind = None
+    for entry in entries:
+        if entry.kind != kind:
+            kind = entry.kind
+            yield f"{kind}:"
+        yield f"  {entry.name:<22} {entry.says}"
 
 
 def main():

@@ -174,7 +174,7 @@ def _print_verdicts(judged, as_json):
 
 
 def _verdict_text(line):
-    from ccmatic.cli.verdicts import shown_verdict
+    from ccmatic.base import shown_verdict
 
     meaning = "violated" if line.verdict == "broken" else "holds"
     when = f" at {line.at:.3f} s" if line.at is not None else ""
@@ -264,7 +264,7 @@ def _total(lines, search, seconds, file, as_json):
 
 
 def _searched_text(line, witness):
-    from ccmatic.cli.verdicts import shown_verdict
+    from ccmatic.base import shown_verdict
 
     meaning = {"broken": "violated", "kept": "holds", "not asked": "unknown"}[line.verdict]
     worst = line.rule if line.value is None else _value_text(line)

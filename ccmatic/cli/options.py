@@ -19,23 +19,18 @@ UNREAD = 141
 
 
 class Names(click.Choice):
-    """A choice among names. The names come from a module's table, or from a function of the module.
-
-    The module is imported when the choices are needed.
-    """
+    """A choice among the names of a module's table or function, which is imported when the choices are needed."""
 
     def __init__(self, module, attribute, *others):
         self._declared, self._others, self.case_sensitive = (module, attribute), others, True
 
     @property
     def choices(self):
-        """The names of the choices."""
         module, attribute = self._declared
         declared = getattr(import_module(module), attribute)
         return (*(declared() if callable(declared) else declared), *self._others)
 
     def convert(self, value, param, ctx):
-        """Convert a word of the command line, as click requires."""
         if value not in self.choices:
             self.fail(f"there is no '{base.shown(value)}'; {base.suggest(value, self.choices)}", param, ctx)
         return value
@@ -48,7 +43,6 @@ class Share(click.FloatRange):
         super().__init__(0, 1)
 
     def convert(self, value, param, ctx):
-        """Convert a word of the command line, as click requires."""
         share = super().convert(value, param, ctx)
         if isnan(share):
             self.fail(f"{value} is no share.", param, ctx)
@@ -59,7 +53,6 @@ class Seconds(click.FloatRange):
     """A number of seconds, which may not be nan."""
 
     def convert(self, value, param, ctx):
-        """Convert a word of the command line, as click requires."""
         try:
             seconds = float(value)
         except ValueError:
@@ -71,7 +64,7 @@ class Seconds(click.FloatRange):
 
 
 def names_of(*kinds):
-    """Return a `shell_complete` function that completes paths and the names of definitions of the given kinds."""
+    """Return a `shell_complete` function that completes paths and the names of definitions of some kinds."""
 
     def complete(context, parameter, incomplete):
         from click.shell_completion import CompletionItem
@@ -92,81 +85,8 @@ controllers = click.argument(
 )
 
 
-model = click.option(
-    "--model",
-    shell_complete=names_of("models"),
-    help="A name in models/, such as ccac or ccac2021:flows=2, or a file or folder that defines a MODEL.",
-)
-buffer = click.option(
-    "--buffer",
-    help="The buffer: infinite, any, or a size such as '1 bdp' or '>=1 bdp'. A number without a unit is in C·R_m.",
-)
-horizon = click.option(
-    "--horizon",
-    help="The number T of points of a trace, which spans T - 1 steps. A step is R_m, or R_m + D for senders with "
-    "beliefs on a path.",
-)
-jitter = click.option(
-    "--jitter", help="The jitter D, such as '1 rtt'. A number without a unit is in steps.  [default: the model's]"
-)
-delay = click.option(
-    "--delay",
-    type=Names("ccmatic.questions.query", "DELAYS"),
-    help="The law of measured delay. 'published' is the published model's law, which excludes some real executions. "
-    "'executions' includes every real execution.",
-)
-
-
-def question(command, expects="repeatable"):
-    """Add the options of the question language: `on`, `expect` (a tuple) and `start`.
-
-    `expects` says how often the command accepts `--expect`.
-    """
-    command = click.option(
-        "--from",
-        "start",
-        metavar="START",
-        help="Where executions begin: any, start, informed, converged, or conditions such as 'window <= 2 bdp'.  "
-        "[default: converged for controllers with state, any for others; of `prove`: informed]",
-    )(command)
-    command = click.option(
-        "--expect",
-        multiple=True,
-        metavar="EXPECTATION",
-        help=f"An expectation, such as 'utilisation >= 80% over every 10 rtt'; {expects}.",
-    )(command)
-    return click.option(
-        "--on",
-        metavar="NETWORK",
-        help="A network, such as 'ccac, buffer 1 bdp, jitter 1 rtt' or '24 mbit, rtt 40 ms, buffer 1 bdp'.",
-    )(command)
-
-
-def expectations(on, expect, most=None):
-    """Return the expectations of `--expect`. Raise InputError if `--on` is missing, or there are more than `most`."""
-    if not on or not expect:
-        lacks, has = ("--on", "--expect") if not on else ("--expect", "--on")
-        example = "--on 'ccac, buffer 1 bdp'" if not on else "--expect 'utilisation >= 80%'"
-        raise base.InputError(f"{has} needs {lacks}; expected such as {example}")
-    if most is not None and len(expect) > most:
-        raise base.InputError(f"--expect is given {len(expect)} times; expected it once for this command")
-    return expect
-
-
-def require_network(missing, others):
-    """Raise InputError if options that describe a network are missing. `others` are the given options."""
-    if not others:
-        example = "--on 'ccac, buffer 1 bdp' --expect 'queue <= 4 bdp'"
-        raise base.InputError(f"--on and --expect missing; expected such as {example}")
-    if missing:
-        raise base.InputError(f"{', '.join(missing)} missing; expected each, or --on and --expect")
-
-
 def refuse(others, expected):
-    """Raise InputError if any of the options has a value. The message names these options.
-
-    `others` contains the values of the options by name.
-    """
+    """Raise InputError if any of the options, given as values by name, has a value. The message names these options."""
     given = [f"--{name.replace('_', '-')}" for name, value in others.items() if value]
     if given:
         raise base.InputError(
@@ -174,29 +94,9 @@ def refuse(others, expected):
         )
 
 
-def whole(text, name):
-    """Return the integer in a text; None for None.
-
-    Raise InputError that names the option if the text has no integer.
-    """
-    if text is None:
-        return None
-    try:
-        return int(text)
-    except ValueError:
-        raise base.InputError(
-            f"the {name} is '{base.shown(text)}'; expected a whole number of steps, such as 11"
-        ) from None
-
-
 jobs = click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="The number of processes.")
 cluster = click.option("--cluster", help="Do the work on the Dask cluster whose scheduler is at this address.")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
-period = click.option(
-    "--period",
-    type=click.IntRange(min=1),
-    help="Only consider executions that repeat after this many steps, and so can last for ever.",
-)
 verbose = click.option(
     "--verbose",
     is_flag=True,
@@ -226,7 +126,7 @@ def fresh(command):
 
 
 def solver(command):
-    """Add the options of the solvers. The command receives them as one argument, the SolverOptions `solver`."""
+    """Add the options of the solvers. The command receives them as one SolverOptions `solver`."""
     return _solver(command, None, "The seconds that each question may take, from its encoding to its answer.")
 
 
@@ -267,7 +167,6 @@ def expected(judged):
 
 
 def complain(message, code=BAD_INPUT):
-    """Print an error message on standard error, and return the exit code."""
     click.echo(f"ccmatic: {message}", err=True)
     return code
 
@@ -277,10 +176,9 @@ CLEAR = "\r\033[K"
 
 
 class Waiting:
-    """Shows on standard error, if it is a terminal, how long the current work has run; from the first second on.
+    """Shows on standard error, if it is a terminal, how long `what` has run; from the first second on.
 
-    Args:
-        what: A description of the current work. Code in the context may change it.
+    Code in the context may change `what`.
     """
 
     def __init__(self, what):
@@ -298,7 +196,6 @@ class Waiting:
             self._teller.join()
 
     def tell(self, line):
-        """Print a line on standard error, whether it is a terminal or not."""
         click.echo(f"{CLEAR if sys.stderr.isatty() else ''}{line}", err=True)
 
     def _tell(self):

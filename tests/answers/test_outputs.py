@@ -11,11 +11,10 @@ import pytest
 
 from ccmatic.base import counted
 from ccmatic.base.errors import InputError
-from ccmatic.cli.check_widening import _checked
-from ccmatic.cli.synthesis_reports import cover_text
 from ccmatic.questions import query
 from ccmatic.synthesis import cegis
 from ccmatic.synthesis import solution_files as solutions
+from ccmatic.synthesis.reports import cover_text, widening_check_text
 from support import ROOT
 from support.cli import lines, run
 from support.sampling import each_nth
@@ -216,4 +215,4 @@ def test_one_solution_and_one_envelope_are_the_only_ones():
     cover = SimpleNamespace(solutions=1, query=question, method="enumeration", covered=False, faults=(), uncovered=None)
     assert "no class has a solution but those of its 1 solution" in cover_text("run.db", cover)
     widened = SimpleNamespace(complete=False, envelopes=1, faults=(), uncovered=None)
-    assert "its 1 envelope is the only maximal one" in next(_checked("folder", widened))
+    assert "its 1 envelope is the only maximal one" in next(widening_check_text("folder", widened))

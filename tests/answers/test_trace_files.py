@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from ccmatic import controllers
+from ccmatic.answers import reports
 from ccmatic.answers.explanation import Explanation
-from ccmatic.cli import reports
+from ccmatic.cli.answers import trace_file
 from ccmatic.networks.traces import Trace
 from support import ROOT
 from support.cli import lines, run
@@ -18,7 +19,7 @@ CONTROLLER = controllers.parse(LATE_DRAIN.controller, "late_drain")
 
 
 def name(question=None, sender=CONTROLLER, **changes):
-    return reports.trace_file("traces", sender, replace(LATE_DRAIN, **changes), question).name
+    return trace_file("traces", sender, replace(LATE_DRAIN, **changes), question).name
 
 
 def about(**changes):
@@ -26,7 +27,7 @@ def about(**changes):
 
 
 def test_a_name_tells_controller_model_horizon_and_question():
-    assert reports.trace_file("traces", CONTROLLER, LATE_DRAIN).parent == Path("traces")
+    assert trace_file("traces", CONTROLLER, LATE_DRAIN).parent == Path("traces")
     assert name().startswith("late_drain-ccac-T7-synthesis_invariant-")
     assert name("share").startswith("late_drain-ccac-T7-share-")
 

@@ -10,7 +10,8 @@ from types import SimpleNamespace
 import click
 import pytest
 
-from ccmatic.cli import reports, verdicts
+from ccmatic.answers import reports
+from ccmatic.base import markup
 from support import ROOT
 from support.cli import run
 
@@ -23,25 +24,25 @@ def terminal(monkeypatch):
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
     stream = SimpleNamespace(isatty=lambda: True, encoding="utf-8")
-    monkeypatch.setattr(verdicts, "sys", SimpleNamespace(stdout=stream))
+    monkeypatch.setattr(markup, "sys", SimpleNamespace(stdout=stream))
     return stream
 
 
 @pytest.mark.parametrize("word, symbol, colour", [("holds", "✓", 32), ("violated", "✗", 31), ("unknown", "?", 33)])
 def test_on_a_terminal(terminal, word, symbol, colour):
-    assert verdicts.shown_verdict(word, width=9) == f"\033[{colour}m{symbol} {word:<9}\033[0m"
-    assert verdicts.shown_verdict("another word", word) == f"\033[{colour}m{symbol} another word\033[0m"
+    assert markup.shown_verdict(word, width=9) == f"\033[{colour}m{symbol} {word:<9}\033[0m"
+    assert markup.shown_verdict("another word", word) == f"\033[{colour}m{symbol} another word\033[0m"
 
 
 @pytest.mark.parametrize("setting", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
 def test_people_who_want_no_colours_see_plain_words(terminal, setting, monkeypatch):
     monkeypatch.setenv(*next(iter(setting.items())))
-    assert verdicts.shown_verdict("holds", width=9) == "holds    "
+    assert markup.shown_verdict("holds", width=9) == "holds    "
 
 
 def test_a_terminal_without_the_symbols_shows_plain_words(terminal):
     terminal.encoding = "iso8859-1"
-    assert verdicts.shown_verdict("violated") == "violated"
+    assert markup.shown_verdict("violated") == "violated"
 
 
 def test_a_pipe_shows_plain_words():
@@ -50,16 +51,14 @@ def test_a_pipe_shows_plain_words():
 
 
 def test_a_colour_takes_no_room_on_a_screen(terminal):
-    text = verdicts.shown_verdict("violated")
+    text = markup.shown_verdict("violated")
     assert reports.on_a_screen(text.ljust(80 + len(text)), "One.\nTwo.").endswith("Two.")
     assert reports._rows([click.style("x" * 80, fg="red")]) == 1
 
 
 def test_a_command_in_a_terminal():
     """On a real terminal, the output contains colour codes."""
-    code = (
-        "import sys; from ccmatic.cli.verdicts import shown_verdict; import click; click.echo(shown_verdict('holds'))"
-    )
+    code = "import sys; from ccmatic.base import shown_verdict; import click; click.echo(shown_verdict('holds'))"
     environment = {**os.environ, "TERM": "xterm", "PYTHONIOENCODING": "utf-8"}
     environment.pop("NO_COLOR", None)
     ours, theirs = pty.openpty()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ccmatic.cli import spellings
+from ccmatic.cli import command as spellings
 from ccmatic.cli.commands import cli
 from support.cli import lines, run
 

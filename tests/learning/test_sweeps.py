@@ -8,7 +8,7 @@ pytest.importorskip("optax", reason="no optax: pip install -e '.[rl]'")
 
 from ccmatic import records
 from ccmatic.base import InputError
-from ccmatic.cli.train import best
+from ccmatic.cli.learning import best
 from ccmatic.deployment import policies
 from ccmatic.learning.agents import sweep
 from ccmatic.learning.agents.train import _trainings as trainings

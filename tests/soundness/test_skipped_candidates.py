@@ -6,12 +6,12 @@ import pytest
 from ccmatic.templates import aimd
 
 from ccmatic.base import InputError
-from ccmatic.cli.synthesis_reports import SynthesisText
 from ccmatic.contracts import Sketch
 from ccmatic.logic.solving import SolverOptions
 from ccmatic.questions import query as queries
 from ccmatic.synthesis import COUNTEREXAMPLE, SKIPPED, SOLUTION, Progress, check_cover, read_run
 from ccmatic.synthesis.cegis import search
+from ccmatic.synthesis.reports import SynthesisText
 from ccmatic.synthesis.run_file import Store
 from support import small_run
 from support.cli import lines, run

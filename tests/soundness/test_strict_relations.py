@@ -19,8 +19,8 @@ from ccmatic.properties.subjects import CONDITIONS, QUANTITIES
 
 import ccmatic as cm
 from ccmatic import records
+from ccmatic.answers import reports
 from ccmatic.answers.starvation import Starvation
-from ccmatic.cli import reports
 from ccmatic.contracts import load_definition
 from ccmatic.deployment.emulation import Monitor, link
 from ccmatic.judging.expectations import every_rule

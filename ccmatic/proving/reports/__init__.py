@@ -1,4 +1,4 @@
-"""The output of the commands `prove`, `check` and `front`."""
+"""The progress and the results of `prove`, `check` and `front`, as text and as JSON lines."""
 
 from dataclasses import asdict
 
@@ -7,10 +7,9 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from ccmatic import records
+from ccmatic.answers.reports import left_out_lines
 from ccmatic.answers.verification import HOLDS
-from ccmatic.base import counted
-from ccmatic.cli.reports import left_out_lines
-from ccmatic.cli.verdicts import shown_verdict
+from ccmatic.base import counted, shown_verdict
 from ccmatic.proving import OF_NONE, Listener, number, undecided
 from ccmatic.records import (
     ABSENT,
@@ -29,15 +28,18 @@ from ccmatic.records import (
     ShapeLine,
 )
 
+__all__ = [
+    "Progress",
+    "decided",
+    "finding",
+    "front_end",
+    "front_point",
+    "verdict",
+]
+
 
 class Progress(Listener):
-    """The progress of a proof: lines and a status for people, or JSON lines.
-
-    Args:
-        as_json: Whether the lines are JSON.
-        name: The name of the controller, which the lines mention; None if there is only one controller.
-        write: A function that is called with each line.
-    """
+    """The progress of a proof: lines and a status for people, or JSON lines. Lines mention `name`, if there is one."""
 
     def __init__(self, as_json, name=None, write=click.echo):
         self._as_json, self._name, self._write = as_json, name, write
@@ -55,12 +57,10 @@ class Progress(Listener):
         self._status.stop()
 
     def begins(self, shape):
-        """Report that the search begins to try a shape."""
         if not self._as_json:
             self._write(f"by the shape {shape}:")
 
     def attempted(self, attempt):
-        """Report the outcome of trying a shape."""
         if attempt.proved:
             self.end(attempt.proved)
         solved, missing = list(attempt.result.constants), list(attempt.missing)
@@ -72,10 +72,9 @@ class Progress(Listener):
         self._say(ShapeLine(attempt.shape, attempt.verdict, solved, missing, attempt.why), text)
 
     def expected(self, question, shape, refused):
-        """Report whether an expectation is proved, and by which shape.
+        """Report whether an expectation is proved by a shape.
 
-        `shape` is None if no shape proves the expectation. `refused` is the error that ended the search for an
-        invariant, or None.
+        `refused` is the error that ended the search for an invariant, or None.
         """
         name, expectation = question.controller.name, question.text
         on = question.description.text
@@ -110,7 +109,6 @@ class Progress(Listener):
         self._say(line, "\n".join([text, *_shown(decided, clauses, seconds, file), *carried]))
 
     def tries(self, text):
-        """Show the expectation that the search for bounds tries."""
         self._status.update(text)
 
     def bound(self, bound, files):
@@ -162,11 +160,9 @@ class Progress(Listener):
         )
 
     def certificate(self, name):
-        """Report that a lemma has a certificate."""
         self._say(CertifiedLine(name), f"certified            {name}")
 
     def end(self, proved):
-        """Report the end of the proof."""
         file, claim, holds = proved.file, list(proved.claim), proved.verdict == HOLDS
         claims = [*claim] if holds else [*proved.faults, f"no proof: {proved.why or 'not every lemma holds'}"]
         claims += left_out_lines(proved.left_out)
@@ -183,7 +179,6 @@ class Progress(Listener):
 
 
 def _shown(decided, clauses, seconds, file):
-    """Yield lines about the evidence for a verdict on an expectation for all time."""
     claim = decided.claim
     if claim and claim.within is not None and decided.verdict == "proved":
         yield f"    each interval of t steps serves at least {claim.amount}·t - {claim.within} C·step"
@@ -201,7 +196,6 @@ def _shown(decided, clauses, seconds, file):
 
 
 def finding(result, as_json):
-    """Return the line that `check` prints for a finding."""
     if as_json:
         return records.line(FindingLine(**asdict(result)))
     mark, means = "ok" if result.checked else "not checked", "holds" if result.checked else "unknown"
@@ -211,7 +205,6 @@ def finding(result, as_json):
 
 
 def verdict(file, verdict, as_json):
-    """Return the last line that `check` prints. `verdict` is `accepted`, `rejected` or `unknown`."""
     if as_json:
         return records.line(CheckLine(True, str(file), verdict == "accepted", verdict))
     means = {"accepted": "holds", "rejected": "violated"}.get(verdict, "unknown")
@@ -221,10 +214,7 @@ def verdict(file, verdict, as_json):
 def front_point(point, dominated_by, as_json):
     """Return the line that `front` prints for a controller.
 
-    Args:
-        point: The controller's Point.
-        dominated_by: The names of the controllers that dominate this one; None if no shape proves the controller.
-        as_json: Whether the line is JSON.
+    `dominated_by` has the controllers that dominate this one; None if no shape proves the controller.
     """
     if as_json:
         about = {"controller": point.name, "source": point.source, "shape": point.shape, "verdict": point.verdict}
@@ -237,17 +227,13 @@ def front_point(point, dominated_by, as_json):
 
 
 def decided(point):
-    """Return a description of a controller's proof for the progress of `front`.
-
-    At this time it is unknown which controllers dominate this one.
-    """
+    """Return what is known of a controller's proof before the front, that is, what dominates it, is known."""
     if point.verdict != HOLDS:
         return f"{point.verdict}: {point.why or point.file}"
     return "  ".join(f"{name} {float(value):g}" for name, value in point.measures.items())
 
 
 def front_end(points, dominated, figure, as_json):
-    """Return the last line that `front` prints. `figure` is the file of the figure, or None."""
     best = [name for name, others in dominated.items() if not others]
     if as_json:
         file = None if figure is None else str(figure)

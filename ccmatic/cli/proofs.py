@@ -1,4 +1,4 @@
-"""`ccmatic prove`: prove the guarantees of a controller for all time."""
+"""`ccmatic prove`, `check`, `front` and `tradeoff`: guarantees for all time."""
 
 from functools import partial
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from ccmatic.base import Disagreement, InputError, OutOfTime, SolverEnded
-from ccmatic.cli import options
+from ccmatic.cli import asking, options
 from ccmatic.cli.command import command
 
 
@@ -30,7 +30,7 @@ ccmatic prove cc_qdel --on 'ccac, buffer infinite, jitter 1 rtt' \\
 @click.option(
     "--out", default="results/proofs", show_default=True, help="The output folder; the same command resumes there."
 )
-@partial(options.question, expects="only one per command")
+@partial(asking.question, expects="only one per command")
 @click.option("--certify", is_flag=True, help="Write a certificate for each lemma, for `ccmatic check`.")
 @options.jobs
 @options.cluster
@@ -56,7 +56,7 @@ def prove(controllers, proof, horizon, on, expect, start, jobs, cluster, as_json
         raise InputError(f"{message}; expected different names, or a command and an --out for each")
     how |= {"proof": proof, "horizon": horizon, "jobs": max(jobs, 2)}
     if on or expect:
-        (expectation,) = options.expectations(on, expect, most=1) if expect else (None,)
+        (expectation,) = asking.expectations(on, expect, most=1) if expect else (None,)
         options.refuse({"proof": proof, "horizon": horizon}, "--on and --expect alone")
         how |= {"on": on, "expectation": expectation, "start": start}
     else:
@@ -92,17 +92,12 @@ def _prove_there(*about):
 
 
 def _prove(name, controller, as_json, how, write=click.echo):
-    """Print the proof of one controller, and return the verdict.
+    """Print the proof of one controller by `write`, and return the verdict.
 
-    Args:
-        name: The name of the controller, which the lines mention; None if there is only one controller.
-        controller: The controller, as the user named it.
-        as_json: Whether the lines are JSON.
-        how: The other options.
-        write: A function that is called with each line.
+    Lines mention its name, unless it is alone.
     """
     from ccmatic import proving
-    from ccmatic.cli import proof_reports as report
+    from ccmatic.proving import reports as report
 
     settings = {"certify": how["certify"], "solver": how["solver"]}
     proof, horizon, out = how["proof"], how["horizon"], how["out"]
@@ -138,7 +133,6 @@ def _bounds(controller, how, say):
 
 
 def _budget(how):
-    """Return the budget of a search as an argument, if the user states one."""
     return {} if how["solver"].timeout is None else {"seconds": how["solver"].timeout}
 
 
@@ -167,7 +161,6 @@ def _expected(controller, how, settings, say):
 
 
 def _by_invariant(controller, how, say):
-    """Search for an invariant, or for an execution that refutes the expectation. Save and report the outcome."""
     from ccmatic import proving
     from ccmatic.proving import enclosures
 
@@ -205,3 +198,103 @@ def _by_shapes(attempts, say):
         say.attempted(attempt)
         verdicts.add(attempt.verdict)
     return next(verdict for verdict in ("holds", "violated", "unknown") if verdict in verdicts)
+
+
+@command(example="ccmatic check results/proofs/cc_qdel_T10.json")
+@click.argument("proofs", metavar="PROOF.json…", nargs=-1, required=True)
+@options.solver
+@options.allow_code
+@options.as_json
+def check(proofs, solver, allow_code, as_json):
+    """Check all of a saved proof again.
+
+    The check covers states, measures, each lemma and each edge. If a lemma has a certificate, the certificate decides.
+    The proof may also be an ONNX file that names its proofs, as `train --prove` writes it.
+
+    Several proofs about first steps, such as `prove --expect 'converged within 8 rtt'` writes them, are joined to one
+    claim. Each has to begin where the one before it ends. The last one may be an invariant, such as `prove --expect
+    'queue <= 7 bdp'` writes it: its claim then holds for ever from some step on.
+    """
+    from ccmatic import proving
+    from ccmatic.proving import reports as report
+
+    checked = proving.check(*proofs, allow_code=allow_code, solver=solver)
+    for finding in checked:
+        click.echo(report.finding(finding, as_json))
+    click.echo(report.verdict(" ".join(proofs), checked.verdict, as_json))
+    return {"accepted": options.GOOD, "rejected": options.BROKEN, "unknown": options.UNKNOWN}[checked.verdict]
+
+
+@command(example="ccmatic front g1_t11 --jobs 2")
+@click.argument("query", metavar="QUERY.toml", shell_complete=options.names_of("queries"))
+@click.option(
+    "--out", help="The folder for run, proofs and figure; the same command resumes there.  [default: QUERY-front]"
+)
+@click.option(
+    "--step",
+    help="Also prove the maximal envelopes around the controllers on the front. This number has the same meaning "
+    "as in `ccmatic widen --step`.",
+)
+@options.jobs
+@options.cluster
+@options.solver
+@options.as_json
+def front(query, out, step, jobs, cluster, solver, as_json):
+    """Find the controllers that no other one dominates.
+
+    The command begins with a synthesis. It takes each controller that no counterexample breaks, proves guarantees for
+    it, and compares the guarantees.
+    """
+    from ccmatic.proving import find_front
+    from ccmatic.proving import reports as report
+    from ccmatic.questions.query import load
+
+    loaded_query = load(query)
+    with options.Waiting(f"reading {query}") as waiting:
+
+        def begun(what):
+            waiting.what = what
+
+        def decided(point, number, of):
+            waiting.tell(f"{number} of {of}, {point.name}: {report.decided(point)}")
+
+        where = {"step": step, "jobs": jobs, "cluster": cluster, "begun": begun, "decided": decided}
+        result = find_front(loaded_query, out, **where, solver=solver)
+    for point in result.points:
+        click.echo(report.front_point(point, result.dominated.get(point.name), as_json))
+    click.echo(report.front_end(result.points, result.dominated, result.figure, as_json))
+    if not result.points:
+        return options.BROKEN
+    return options.GOOD if result.dominated else options.outcome({point.verdict for point in result.points})
+
+
+@command(example="ccmatic tradeoff --allowance 'sqrt(C)' --final-rate 1000")
+@click.option(
+    "--allowance",
+    "allowances",
+    multiple=True,
+    metavar="EXPR",
+    help="The losses that are allowed, in packets: an expression in C; repeatable.  [default: 1, log(C), sqrt(C), C/10 "
+    "and C]",
+)
+@click.option("--buffer-time", default="1", show_default=True, help="The buffer β_s, in R_m.")
+@click.option(
+    "--initial-rate", "start", default="10", show_default=True, help="The initial rate C_0, in packets per R_m."
+)
+@click.option("--final-rate", "end", default="1000", show_default=True, help="The link rate C, in packets per R_m.")
+@click.option("--out", default="tradeoff", show_default=True, help="The folder for figures, tables, trace and proof.")
+@options.as_json
+def tradeoff(allowances, buffer_time, start, end, out, as_json):
+    """Reproduce the trade-off of loss and convergence time.
+
+    The command also checks the steps of its proof.
+    """
+    from ccmatic import records
+    from ccmatic.tradeoffs import reproduce_tradeoff
+
+    outcomes = set()
+    for finding in reproduce_tradeoff(allowances, buffer_time=buffer_time, start=start, end=end, out=out):
+        outcomes.add(finding.good)
+        if as_json or finding.text:
+            click.echo(records.line(finding.row) if as_json else finding.text)
+    return options.BROKEN if False in outcomes else options.UNKNOWN if None in outcomes else options.GOOD

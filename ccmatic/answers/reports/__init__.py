@@ -1,84 +1,49 @@
-"""The output of commands: text for people, and JSON lines for programs."""
+"""Answers as text for people, and as JSON lines for programs."""
 
-import hashlib
-import json
-import re
 import shlex
 from dataclasses import replace
 from math import ceil
-from pathlib import Path
 
 import click
 
 from ccmatic import records
 from ccmatic.answers import verification
-from ccmatic.base import Unreadable, aligned, counted, writable_folder
-from ccmatic.cli import options
-from ccmatic.cli.verdicts import shown_verdict
+from ccmatic.base import aligned, counted, shown_verdict
 from ccmatic.records import AttemptRecord, DecisionLine, QueryRecord, ReplayLine, StarveLine, VerifyLine, WorstLine
+
+__all__ = [
+    "advice_lines",
+    "answer_text",
+    "decision_json",
+    "decision_text",
+    "expectation_text",
+    "judgement_json",
+    "judgement_text",
+    "left_out_lines",
+    "of_edge",
+    "on_a_screen",
+    "replay_json",
+    "replay_text",
+    "starve_json",
+    "starve_text",
+    "table",
+    "trace_text",
+    "worst_json",
+    "worst_text",
+]
+
 
 #: The rows and columns of a terminal of the usual size.
 SCREEN = (24, 80)
 
 
-def trace_file(folder, controller, trace, question=None):
-    """Return the path in a folder at which a command saves a trace.
-
-    The name contains the controller, the model, the horizon and the question, and ends in a digest. So a repeated query
-    about a controller uses the same path, and any other query or controller uses another path.
-
-    Args:
-        folder: The folder of traces.
-        controller: The controller that chose the trace's rates.
-        trace: The Trace; the digest covers its query, its controller, and its path if it has one.
-        question: The name of the question in one word. By default, the property of the trace's query.
-    """
-    names = trace.query["model"], question or trace.query["property"]["name"]
-    model, question_name = (Path(name).stem if Path(name).is_absolute() else name for name in names)
-    about = [trace.query, trace.controller, *([records.data(trace.path)] if trace.path else [])]
-    digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
-    parts = (controller.name, model, f"T{trace.horizon}", question_name)
-    return Path(folder) / "-".join([*(re.sub(r"[^\w.+]+", "_", part)[:60] for part in parts), f"{digest[:8]}.json"])
-
-
-def saved(trace, file):
-    """Save a trace.
-
-    Returns:
-        The file. None if the file cannot be written; a message on standard error then explains why. The verdict is not
-        affected.
-    """
-    try:
-        writable_folder(file.parent)
-        trace.save(file)
-        return file
-    except Unreadable as error:
-        options.complain(f"{error}; the trace is not saved, expected a folder for it in --out")
-        return None
-
-
-def drawn(trace, file, model):
-    """Draw a trace of a Model to a file.
-
-    If drawing fails, print the reason on standard error; the verdict stays valid.
-    """
-    from ccmatic.networks.traces import draw_trace
-
-    try:
-        draw_trace(trace, file, model)
-    except Unreadable as error:
-        options.complain(f"{error}; the trace is not drawn, expected a file for it in --plot")
-
-
 def decision_json(file, property, decision):
-    """Return the line of `verify --json` for a Decision about a network's file and a property's file."""
     values = [None if each is None else list(each) for each in (decision.inputs, decision.outputs)]
     line = DecisionLine(file, property, decision.verdict, round(decision.seconds, 3), *values, decision.branches)
     return records.line(line)
 
 
 def decision_text(file, property, decision):
-    """Return the text of `verify` for a Decision about a network's file and a property's file."""
     lines = [f"{file:20} {shown_verdict(decision.verdict):10} {decision.seconds:5.1f} s   {property}"]
     if decision.inputs is not None:
         values = [("X", decision.inputs), ("Y", decision.outputs)]
@@ -90,12 +55,8 @@ def decision_text(file, property, decision):
 def judgement_json(name, judgement, file, explanation=None, question=None):
     """Return one line of `verify --json`.
 
-    Args:
-        name: The name of the controller, as the user wrote it.
-        judgement: The Judgement.
-        file: The file of the trace; None if it could not be saved.
-        explanation: The Explanation of the trace.
-        question: The Question; None if a property was verified.
+    `name` is the controller as the user wrote it. `file` is that of the trace; None if it could not be saved.
+    `question` is None if a property was verified.
     """
     line = {}
     if question:
@@ -123,7 +84,6 @@ def judgement_json(name, judgement, file, explanation=None, question=None):
 
 
 def judgement_text(judgement, file):
-    """Return a Judgement as a few lines for people. `file` is as in `judgement_json`."""
     lines = [_headline(judgement.controller, judgement.verdict, judgement.seconds)]
     trace = judgement.trace or judgement.unmodelled
     if judgement.trace:
@@ -140,7 +100,6 @@ def judgement_text(judgement, file):
 
 
 def answer_text(question, judgement, file):
-    """Return the answer to a Question as a few lines for people. `file` is as in `judgement_json`."""
     lines = [_headline(judgement.controller, judgement.verdict, judgement.seconds, question.text)]
     if judgement.trace:
         measured = question.measured(judgement.trace)
@@ -156,23 +115,20 @@ def answer_text(question, judgement, file):
 
 
 def advice_on(question, judgement):
-    """Return the advice on a Judgement. If there is a counterexample, add the advice on the Question."""
+    """Return the advice on a Judgement and, if there is a counterexample, that on the Question."""
     return (*judgement.advice, *(question.advice(judgement.trace) if judgement.trace and question else ()))
 
 
 def _headline(controller, verdict, seconds, *parts):
-    """Return the first line of an answer: the controller, the verdict, the time, and further parts of the line."""
     answer = f"{controller.name:<20} {shown_verdict(verdict, width=9)} {seconds:6.1f} s"
     return "   ".join([answer, *parts])
 
 
 def left_out_lines(left_out):
-    """Return one line for each Exclusion of a query."""
     return [f"    left out: {exclusion}" for exclusion in left_out]
 
 
 def advice_lines(advice):
-    """Return one line for each sentence of advice."""
     return [f"    try: {sentence}" for sentence in advice]
 
 
@@ -190,7 +146,6 @@ def of_edge(explanation, of, worst):
 
 
 def worst_json(of, worst, file, explanation=None, question=None):
-    """Return the line of `worst --json`; `file`, `explanation` and `question` are as in `judgement_json`."""
     line = {"trace": file and str(file), "explanation": explanation.record()} if worst.trace else {}
     line |= {} if worst.index is None else {"index": list(worst.index)}
     if question:
@@ -204,7 +159,6 @@ def worst_json(of, worst, file, explanation=None, question=None):
 
 
 def worst_text(of, worst, file, question=None):
-    """Return the result of `worst` as a few lines for people."""
     lines = [f"{worst.controller.name:<20} {of}: {worst.sentence()}   {worst.seconds:.1f} s"]
     if question:
         scope = f"; {question.scope}" if question.scope and worst.none is not None else ""
@@ -215,14 +169,12 @@ def worst_text(of, worst, file, question=None):
 
 
 def _memory_lines(answer):
-    """Return the line that says that an answer comes from the memory, if it does."""
     return [
         "    remembered: this machine has decided the same question before; --fresh decides it again"
     ] * answer.remembered
 
 
 def _question(question):
-    """Return the fields that describe a Question in a JSON line."""
     return {
         "expect": question.text,
         "on": question.description.text,
@@ -233,17 +185,10 @@ def _question(question):
 
 
 def _question_lines(question):
-    """Return the lines that describe the network of a Question to people."""
     return [f"    {line}" for line in (*question.lines, *(f"note: {note}" for note in question.notes))]
 
 
 def starve_json(answer, file):
-    """Return the line of `starve --json`.
-
-    Args:
-        answer: The Starvation.
-        file: The file of the trace; None if it could not be saved.
-    """
     shown = {}
     if answer.trace:
         shown = {"flow": answer.least.number, "share": answer.share, "ratio": answer.ratio}
@@ -271,7 +216,6 @@ def _attempt(attempt):
 
 
 def starve_text(answer, file):
-    """Return the result of `starve` as lines for people: the answer, its reasons, the searches and the exclusions."""
     meaning = {"starves": "violated", "does not starve": "holds"}.get(answer.verdict)
     verdict = shown_verdict(answer.verdict, meaning)
     lines = [f"{answer.controller.name:<20} {verdict}: {answer.sentence()}   {answer.seconds:.1f} s"]
@@ -285,13 +229,11 @@ def starve_text(answer, file):
 
 
 def expectation_text(judged):
-    """Return an ExpectationRecord as a line for people."""
     meaning = {"met": "holds", "not met": "violated"}.get(judged.verdict, "unknown")
     return f"{shown_verdict(judged.verdict, meaning, 14)} {judged.sentence}"
 
 
 def replay_json(file, outcome, explanation, judged=()):
-    """Return the line of `replay --json`, with an Explanation and the ExpectationRecords for `--expect`."""
     breaks = outcome.outcome is verification.Outcome.BREAKS
     return records.line(
         ReplayLine(
@@ -330,12 +272,10 @@ def on_a_screen(text, explanation):
 
 
 def _rows(lines):
-    """Return how many rows of a screen the given lines occupy."""
     return sum(max(1, ceil(len(click.unstyle(line)) / SCREEN[1])) for line in lines)
 
 
 def replay_text(file, trace, outcome, explanation):
-    """Return a text with the trace, its query and its controller, and with the outcome of its replay."""
     lines = [trace_text(trace, outcome.query, explanation), "", f"{outcome.query}"]
     if outcome.controller:
         lines += ["controller:", *(f"    {line}" for line in outcome.controller.pretty().splitlines())]

@@ -1,17 +1,28 @@
-"""The output of synthesis commands, for people and as JSON lines."""
+"""The results of synthesis, of widening and of their checks, as text and as JSON lines."""
 
 from ccmatic import records
+from ccmatic.answers.reports import left_out_lines
 from ccmatic.base import counted
-from ccmatic.cli.reports import left_out_lines
 from ccmatic.questions.query import left_out
 from ccmatic.records import CoverLine, RunLine, SolutionLine, SynthesisLine
 from ccmatic.synthesis import COUNTEREXAMPLE, PROVED, SKIPPED, SOLUTION, UNDECIDED, kin
+
+__all__ = [
+    "SynthesisJson",
+    "SynthesisText",
+    "cover_json",
+    "cover_text",
+    "run_json",
+    "run_text",
+    "widening_check_text",
+    "widening_text",
+]
+
 
 KINDS = (SOLUTION, COUNTEREXAMPLE, SKIPPED, UNDECIDED, PROVED)
 
 
 def run_json(path, about, events):
-    """Return the line of `runs --json`."""
     counts = {kind: sum(event.kind == kind for event in events) for kind in KINDS}
     line = {"run": str(path), "name": about.name, "finished": bool(about.finished), "version": about.version}
     seconds = round(sum(event.seconds for event in events), 3)
@@ -19,7 +30,6 @@ def run_json(path, about, events):
 
 
 def run_text(path, about, events):
-    """Return a description of what a run has saved."""
     counts = ", ".join(f"{sum(event.kind == kind for event in events)} {kind}" for kind in KINDS)
     state = "finished" if about.finished else "not finished: the same command resumes"
     lines = [f"{path}: {about.name}, {state}", f"    {counts}"]
@@ -31,7 +41,6 @@ def run_text(path, about, events):
 
 
 def cover_json(path, outcome):
-    """Return the line of `check-cover --json`."""
     return records.line(
         CoverLine(
             run=str(path),
@@ -51,7 +60,6 @@ def cover_json(path, outcome):
 
 
 def cover_text(path, outcome):
-    """Return a description of whether the run accounts for every candidate."""
     size = f"{outcome.query.template.size:,} candidates"
     claim = (
         "no candidate is a solution"
@@ -72,12 +80,10 @@ def cover_text(path, outcome):
 
 
 def _skipped(number):
-    """Return the part of a summary about skipped candidates."""
     return f", {number} skipped, without executions" if number else ""
 
 
 def _of_solutions(outcome):
-    """Yield the lines that state whether the solutions were themselves verified, and which decisions timed out."""
     if outcome.undecided:
         events = ", ".join(map(str, outcome.undecided))
         yield f"    timed out on these events: {events}"
@@ -97,7 +103,6 @@ class SynthesisJson:
         return self
 
     def update(self, now, file):
-        """Print a solution, if there is a new one."""
         self._now = now
         if file:
             controller = now.controller
@@ -129,7 +134,6 @@ class SynthesisText:
         return self
 
     def update(self, now, file):
-        """Show the progress of the search."""
         self._now = now
         text = f"{counted(now.counterexamples, 'counterexample')}, {counted(now.solutions, 'solution')}"
         if now.left is not None:
@@ -176,3 +180,39 @@ def _summary(now, left):
         whatever_the_rates=now.anyone,
         left_out=records.exclusions(left),
     )
+
+
+def widening_text(result, lines, summary, folder):
+    for line, point in zip(lines, result.maximal, strict=True):
+        yield f"{line.file}"
+        yield from (f"    {text}" for text in result.grid.envelope(point).pretty().splitlines())
+        for end, trace in line.wider.items():
+            at, which = end.split(".")
+            outcome = f"broken by {trace}" if trace else "timed out"
+            yield f"    {which} in line {at}, a step wider: {outcome}"
+    left = f", {summary.undecided:,} timed out" if summary.undecided else ""
+    count = f"{summary.envelopes} maximal of {summary.grid:,} envelopes{left}"
+    if not lines and not summary.undecided:
+        count = f"{result.grid.controller.name} breaks the property, and so does every envelope around it"
+    yield f"{count}; {summary.questions} checked by a solver, {summary.seconds:.1f} s"
+    yield f"in {folder}   (check it: ccmatic check-widening {folder})"
+
+
+def widening_check_text(folder, report):
+    one = "its 1 envelope is the only maximal one"
+    only = one if report.envelopes == 1 else f"its {report.envelopes} envelopes are the only maximal ones"
+    if not report.complete:
+        yield f"{folder}: does not show that {only}"
+        yield from (f"    {fault}" for fault in report.faults)
+        if report.uncovered:
+            yield "    nothing decides this envelope:"
+            yield from (f"    {line}" for line in report.uncovered.splitlines())
+        return
+    claim = f"{only} among {report.grid:,}"
+    yield f"{folder}: {counted(report.traces, 'trace')} replayed; {claim}"
+    if not report.verified:
+        yield "    the envelopes are trusted to hold; --verify-envelopes verifies them again"
+    elif report.undecided:
+        yield f"    timed out on whether these hold: {', '.join(report.undecided)}"
+    else:
+        yield "    each was verified again"
