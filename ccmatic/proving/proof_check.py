@@ -239,13 +239,13 @@ def _edges(result: Result, proof: Proof, values: Values) -> Iterator[Finding | S
     for constant in proof.constants:
         about, edge = f"edge of {constant.name}", result.constants[constant.name].edge
         better = _better(constant, values)
-        how = f"its window at {better}, replayed"
+        how = f"its window at {better}, {'replayed' if edge and edge.trace else 'found again'}"
         if better is None:
             reason = "chosen by the author" if constant.at is not None else "at the end of its range"
             yield Finding(about, f"it has one; expected none, {reason}" if edge else None, reason)
         elif edge and edge.verdict == UNDECIDED and not edge.trace:
             yield Finding(about, None, f"it is unknown whether {better} works", False)
-        elif edge is None or edge.trace is None or edge.verdict != VIOLATED:
+        elif edge is None or edge.verdict != VIOLATED:
             yield Finding(about, f"no window shows that the better value {better} fails", how)
         else:
             question = EdgeQuestion(constant, edge.lemma, edge.trace, {**values, constant.name: better})

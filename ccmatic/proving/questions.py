@@ -49,13 +49,13 @@ class EdgeQuestion:
     Attributes:
         constant: The constant.
         lemma: The name of a lemma that limits the constant.
-        window: The window.
+        window: The window; None if the solvers must find one again.
         values: The constants by name, with the next better value of `constant`.
     """
 
     constant: Constant
     lemma: str
-    window: Trace
+    window: Trace | None
     values: Values
 
 
@@ -111,6 +111,8 @@ def decide(prover: Prover, question: Question) -> Decision:
             limits = {limit.name: limit for limit in prover.limits(constant)}
             if lemma not in limits:
                 return Decision(f"'{lemma}' does not limit it; expected one of {', '.join(limits)}")
+            if window is None:
+                return _found_again(prover.ask(limits[lemma], values))
             return Decision(_breaks(prover, limits[lemma], values, window), VIOLATED)
         case BestValueQuestion(constant, value, values):
             try:
@@ -128,6 +130,12 @@ def _certified(prover: Prover, lemma: Lemma, values: Values, file: Path) -> Deci
         return Decision(f"its certificate: {outcome.fault}", how=how)
     answer = prover.confirm(Answer(lemma.name, HOLDS, 0), values)
     return Decision(None, answer.verdict, answer.empty, how)
+
+
+def _found_again(answer: Answer) -> Decision:
+    """Decide whether a lemma breaks from the answer of the solvers, whose windows the prover has replayed."""
+    fault = {HOLDS: f"'{answer.lemma}' holds at the better value", UNDECIDED: "no answer in time"}.get(answer.verdict)
+    return Decision(fault, answer.verdict)
 
 
 def _breaks(prover: Prover, lemma: Lemma, values: Values, trace: Trace) -> str | None:
