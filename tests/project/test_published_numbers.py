@@ -204,7 +204,7 @@ def test_pages_state_the_numbers_of_the_proofs():
     wide = cm.guarantee("cc_qdel-cc_qdel_wide_T11")
     stated = {
         "emulation.md": [f"{needed} BDP"],
-        "reports/simulators.md": [f"{needed} BDP"],
+        "reports/paths.md": [f"{needed} BDP"],
         "reports/adversaries.md": [f"{float(100 * wide.utilisation):g} % of"],
         "reports/envelopes.md": [f"{wide.buffer} BDP", f"{lossless} BDP"],
     }
@@ -216,7 +216,7 @@ def test_pages_state_the_numbers_of_the_proofs():
 def test_tables_in_the_units_of_the_models_say_so():
     """A row with a link to a result has its share of C(T - D). Its heading, or else the page, names this unit."""
     checked = 0
-    for page in ("proofs", "shapes", "envelopes", "fronts"):
+    for page in ("proofs", "envelopes"):
         reports = ROOT / "docs" / "reports"
         text = (reports / f"{page}.md").read_text()
         for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
