@@ -2,16 +2,21 @@
 
 A link `../results/x.md` is right in the repository. The site has no folder above its pages, so it gets a copy at
 `results/x.md`, and the hook redirects the link there. Links from a copied page to further files of the repository
-become plain text. A notebook becomes a page with its outputs.
+become plain text. A notebook becomes a page with its outputs, and the file of a proof becomes the report on the proof.
 """
 
 import posixpath
 import re
+import tempfile
 from pathlib import Path
 
 import notebook_page
 from mkdocs.structure.files import File, InclusionLevel
 
+from ccmatic.proving import Prover, load_result
+from ccmatic.proving.report import write_report
+
+PAGE = re.compile(r"(.*)\.ipynb|(results/(?:proofs|fronts)/[^/]*)\.json")
 LINK = re.compile(r"\[([^\[\]]*)\]\(([^)#\s:]+)(#[^)\s]*)?\)")
 
 
@@ -22,11 +27,22 @@ def on_files(files, config):
         for _, target, _ in LINK.findall(page.content_string):
             name = outside(page, target)
             if name and (root / name).is_file() and not files.get_file_from_path(copy(name)):
-                made = {"abs_src_path": str(root / name)}
-                if copy(name) != name:
-                    made = {"content": notebook_page.page(root / name)}
-                files.append(File.generated(config, copy(name), inclusion=InclusionLevel.NOT_IN_NAV, **made))
+                for made, content in contents(root, name).items():
+                    files.append(File.generated(config, made, content=content, inclusion=InclusionLevel.NOT_IN_NAV))
     return files
+
+
+def contents(root, name):
+    """Return the content of each file that the site gets for a file of the repository, by its path in the site."""
+    if copy(name) == name:
+        return {name: (root / name).read_bytes()}
+    if name.endswith(".ipynb"):
+        return {copy(name): notebook_page.page(root / name)}
+    result = load_result(root / name)
+    with tempfile.TemporaryDirectory() as folder:
+        result.file = Path(folder) / result.file.name
+        write_report(result, Prover(result.proof, result.controller, result.horizon))
+        return {posixpath.dirname(name) + f"/{file.name}": file.read_bytes() for file in Path(folder).iterdir()}
 
 
 def on_page_markdown(markdown, page, config, files):
@@ -51,7 +67,8 @@ def outside(page, target):
 
 def copy(name):
     """Return the path of a file in the site, given its path in the repository."""
-    return name.removesuffix(".ipynb") + ".md" if name.endswith(".ipynb") else name
+    page = PAGE.fullmatch(name)
+    return f"{page[1] or page[2]}.md" if page else name
 
 
 def beside(page, target):

@@ -1,5 +1,14 @@
-"""Turn shipped counterexamples into links, and into jitter patterns for simulated runs."""
+"""Read counterexamples, and turn them into links and into jitter patterns for simulated runs.
 
+    python -m benchmarks.lib.counterexamples FOLDER > results/tables/windows.jsonl
+
+This command collects the windows of the proofs in a folder, which `ccmatic prove` made, in one table. The table has the
+windows from which studies learn.
+"""
+
+import fnmatch
+import json
+import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,6 +19,26 @@ from ccmatic.networks import trace_export
 from ccmatic.networks.traces import Trace
 
 ROOT = Path(__file__).resolve().parents[2]
+TABLE = ROOT / "results" / "tables" / "windows.jsonl"
+
+#: The proofs whose windows the table has.
+PROOFS = ("aimd*", "cc_*", "copa*", "g1_t11_3_T11", "link_rate_large-cc_qdel_wide_T11", "window_kept*")
+
+
+def traces(patterns):
+    """Return the traces that match some patterns, by path, sorted. The traces are files or lines of the table.
+
+    Args:
+        patterns: Patterns of paths, relative to the root of the repository. The paths of the windows of a proof begin
+            with `results/proofs/NAME-traces/`.
+    """
+    texts = {
+        str(file.relative_to(ROOT)): file.read_text("utf-8") for pattern in patterns for file in ROOT.glob(pattern)
+    }
+    for line in map(json.loads, TABLE.read_text("utf-8").splitlines()):
+        if any(fnmatch.fnmatch(line["file"], pattern) for pattern in patterns):
+            texts.setdefault(line["file"], json.dumps(line["trace"]))
+    return {Path(file): Trace.from_json(texts[file], file) for file in sorted(texts, key=Path)}
 
 
 def exported(patterns, kind, mbit, rtt_ms, folder):
@@ -28,9 +57,9 @@ def exported(patterns, kind, mbit, rtt_ms, folder):
     scale = trace_export.Scale(Fraction(mbit * 125_000), Fraction(rtt_ms, 1000), 1500)
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
-    for file in sorted({file for pattern in patterns for file in ROOT.glob(pattern)}):
+    for file, trace in traces(patterns).items():
         try:
-            content, _ = trace_export.export(Trace.load(file), kind, scale, file)
+            content, _ = trace_export.export(trace, kind, scale, file)
         except InputError:
             continue
         paths.append(folder / f"{file.parent.name}-{file.stem}.{kind}")
@@ -62,3 +91,16 @@ def holding(shares, parts):
     sequence repeats.
     """
     return lambda rng, bound, step: lambda now: now + int(shares[now * parts // step % len(shares)] * bound)
+
+
+def main():
+    """Print the windows of the proofs in a folder, a line for each."""
+    (folder,) = map(Path, sys.argv[1:])
+    for file in sorted(file for proof in PROOFS for file in folder.glob(f"{proof}-traces/*.json")):
+        name = f"results/proofs/{file.parent.name}/{file.name}"
+        if not (ROOT / name).exists():
+            print(json.dumps({"file": name, "trace": json.loads(file.read_text("utf-8"))}, ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    main()

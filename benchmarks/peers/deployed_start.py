@@ -5,7 +5,7 @@
 A FILE is a policy's file, or an ONNX file with the metadata of a policy. The link has 24 Mbit/s, an R_m of 20 ms and a
 buffer of 2 BDP. A run takes 30 s, and the measurements omit the first 10 s. The emulator makes five runs: a value is
 the median and, in brackets, the smallest and the largest value of the valid runs. The command attempts an invalid run
-at most three times. It prints a row of the table in docs/reports/simulators.md for each policy and world, and the
+at most three times. It prints a row of the table in docs/reports/paths.md for each policy and world, and the
 largest relative difference of the throughput.
 """
 

@@ -41,7 +41,6 @@ from ccmatic import proving
 from ccmatic.answers.verification import check_trace
 from ccmatic.learning import adversaries
 from ccmatic.networks.simulation import HIDING
-from ccmatic.networks.traces import Trace
 from ccmatic.questions import query
 
 #: The number of steps in a cycle, the number of intervals in a step, and the number of steps in a cycle of rates.
@@ -186,8 +185,7 @@ def find(cell, file, given):
     """Compute a cell of the table: the measures that adversaries reach, and the lemmas that adversaries break."""
     result = proving.load_result(file)
     runs = Runs(result, cell["seed"], None if cell["budget"] is None else Fraction(cell["budget"]))
-    files = sorted(file.with_name(f"{file.stem}-traces").glob("beyond_*.json"))
-    traces = [Trace.load(trace) for trace in files]
+    traces = [*counterexamples.traces([f"results/proofs/{file.stem}-traces/beyond_*.json"]).values()]
     worst, (at_random, members) = searched(runs, traces, given.members, given.rounds)
     first, others = runs.found[:at_random], runs.found[at_random:members]
     reached = {"random": first, "counterexamples": others, "searched": runs.found}

@@ -240,20 +240,28 @@ def _edges(result: Result, prover: Prover, values: Values) -> Iterator[Finding]:
     for constant in prover.proof.constants:
         about, edge = f"edge of {constant.name}", result.constants[constant.name].edge
         better = _better(constant, values)
-        how = f"its window at {better}, replayed"
+        how = f"its window at {better}, {'replayed' if edge and edge.trace else 'found again'}"
         if better is None:
             reason = "chosen by the author" if constant.at is not None else "at the end of its range"
             yield Finding(about, f"it has one; expected none, {reason}" if edge else None, reason)
         elif edge and edge.verdict == UNDECIDED and not edge.trace:
             yield Finding(about, None, f"it is unknown whether {better} works", False)
-        elif edge is None or edge.trace is None or edge.verdict != VIOLATED:
+        elif edge is None or edge.verdict != VIOLATED:
             yield Finding(about, f"no window shows that the better value {better} fails", how)
         else:
             limits = {limit.name: limit for limit in prover.limits(constant)}
-            if edge.lemma in limits:
+            if edge.lemma not in limits:
+                fault = f"'{edge.lemma}' does not limit it; expected one of {', '.join(limits)}"
+            elif edge.trace:
                 fault = _not_breaking(prover, limits[edge.lemma], {**values, constant.name: better}, edge.trace)
             else:
-                fault = f"'{edge.lemma}' does not limit it; expected one of {', '.join(limits)}"
+                # The prover has replayed the window of an answer "violated".
+                verdict = prover.ask(limits[edge.lemma], {**values, constant.name: better}).verdict
+                fault = {HOLDS: f"'{edge.lemma}' holds at the better value", UNDECIDED: "no answer in time"}.get(
+                    verdict
+                )
+                yield Finding(about, fault, how, unknown=verdict == UNDECIDED)
+                continue
             yield Finding(about, fault, how)
 
 

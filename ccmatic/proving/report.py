@@ -70,8 +70,9 @@ def _report(result, prover, picture):
         about = (" (not part of the proof)" if prover.lemmas[name].paper else "") + (OF_NONE if answer.empty else "")
         yield f"| {name}{about} | {answer.verdict} | {answer.seconds:.1f} |"
     yield ""
-    yield f"The folder `{result.traces.name}/` contains windows as traces."
+    yield f"`ccmatic prove` writes windows as traces into the folder `{result.traces.name}/`."
     yield "Each of these windows violates a lemma, or shows that a constant cannot be better."
+    yield "If the folder is missing, `ccmatic check` finds the windows again."
     yield "To draw one of these windows, run `ccmatic replay FILE --plot PICTURE.png`."
 
 

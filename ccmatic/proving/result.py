@@ -41,6 +41,8 @@ class Result:
     definition: str
     constants: dict[str, Optimum] = field(default_factory=dict)
     answers: dict[str, Answer] = field(default_factory=dict)
+    #: the names of the windows in the file whose traces do not exist any more; `check` finds such windows again
+    lost: set[str] = field(default_factory=set)
 
     @property
     def values(self):
@@ -105,7 +107,7 @@ class Result:
         return ConstantRecord(optimum.value, edge, [list(pair) for pair in optimum.front])
 
     def _answer(self, answer, about):
-        trace = f"{file_stem(about)}.json" if answer.trace else ABSENT
+        trace = f"{file_stem(about)}.json" if answer.trace or about in self.lost else ABSENT
         return AnswerRecord(
             answer.lemma, answer.verdict, round(answer.seconds, 2), trace=trace, empty=answer.empty or ABSENT
         )
@@ -264,7 +266,11 @@ def digest(proof, model=None):
 
 
 def _answer(result, about, what):
-    trace = Trace.load(result.traces / f"{file_stem(what)}.json") if about.trace else None
+    trace, file = None, result.traces / f"{file_stem(what)}.json"
+    if about.trace and file.exists():
+        trace = Trace.load(file)
+    elif about.trace:
+        result.lost.add(what)
     return Answer(about.lemma, about.verdict, about.seconds, trace, bool(about.empty))
 
 

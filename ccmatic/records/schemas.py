@@ -1,4 +1,4 @@
-"""JSON Schemas of all records. `python -m ccmatic.records.schemas FOLDER` writes one file per record (docs/schemas)."""
+"""JSON Schemas of all records. `python -m ccmatic.records.schemas FOLDER` writes one file per record."""
 
 import json
 import sys

@@ -110,24 +110,6 @@ def test_scaling_measures_what_is_missing(tmp_path):
     assert "candidates" in (tmp_path / "scaling.svg").read_text()
 
 
-#: Stays and climbs, counted in the same way, when all modules stood side by side.
-SIDE_BY_SIDE = {"verify": (127, 54), "synth": (157, 67), "prove, check": (156, 66)}
-
-
-@pytest.mark.slow
-def test_the_tour_is_told(tmp_path):
-    """A controller through verify, a query through synth, a proof through prove and check."""
-    done = run_benchmark("tour", "--json", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    told = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [one["tour"] for one in told] == [*SIDE_BY_SIDE]
-    for one in told:
-        stays, climbs = SIDE_BY_SIDE[one["tour"]]
-        assert one["stays"] < stays and one["climbs"] < climbs
-        assert one["order"][0] == "cli" and one["stays"] == len(one["order"])
-        assert one["returns"] == one["stays"] - one["rooms"] > 0 < one["climbs"] < one["stays"]
-
-
 @pytest.mark.parametrize(
     "command",
     [["emulate", "--seconds", "nan"], ["emulate", "--warmup", "nan"], ["verify", "cc_qdel", "--timeout", "nan"]],

@@ -1,8 +1,10 @@
-"""The JSON Schemas in docs/schemas are those of the records, and what is saved and printed is as they say."""
+"""What is saved and printed is as the JSON Schemas of the records say."""
 
 import gzip
 import json
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,18 +18,20 @@ from support.json_schemas import SCHEMAS, validate
 DRAIN, RUN = ROOT / "results" / "gallery" / "late_drain.json", ROOT / "tests" / "saved" / "g1_t5.db"
 
 
-def test_the_schemas_in_the_documentation_are_these():
-    """`python -m ccmatic.records.schemas docs/schemas` writes them."""
-    written = {file.stem: json.loads(file.read_text()) for file in (ROOT / "docs" / "schemas").glob("*.json")}
+def test_the_schemas_in_the_documentation_are_these(tmp_path):
+    subprocess.run([sys.executable, ROOT / "docs" / "built_pages.py", tmp_path], check=True)
+    written = {file.stem: json.loads(file.read_text()) for file in (tmp_path / "schemas").glob("*.json")}
     assert written == SCHEMAS
 
 
 def test_saved_traces_and_proofs():
     traces = [*ROOT.glob("results/gallery/*.json"), *ROOT.glob("results/proofs/*-traces/*.json")]
     proofs = [*ROOT.glob("results/proofs/*.json")]
-    assert len(traces) >= 42 and proofs
-    for file in traces:
-        validate(json.loads(file.read_text()), "TraceFile")
+    windows = (ROOT / "results" / "tables" / "windows.jsonl").read_text().splitlines()
+    saved = [*(json.loads(file.read_text()) for file in traces), *(json.loads(line)["trace"] for line in windows)]
+    assert len(saved) >= 140 and proofs
+    for trace in saved:
+        validate(trace, "TraceFile")
     for file in proofs:
         validate(json.loads(file.read_text()), "ProofFile")
 

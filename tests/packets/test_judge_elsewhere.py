@@ -71,7 +71,7 @@ def test_a_trace_of_a_model_becomes_lawful_scenarios():
     assert len(made) >= 2 and all(not [*faults(scenario)] for scenario in made)
     assert any(scenario.events for scenario in made)
     with pytest.raises(InputError, match="expected a trace"):
-        [*of_trace(ROOT / "docs" / "schemas" / "TraceFile.json")]
+        [*of_trace(ROOT / "results" / "tables" / "networks.json")]
 
 
 def test_the_first_version_with_another_verdict():

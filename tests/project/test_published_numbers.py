@@ -14,7 +14,8 @@ from ccmatic.deployment.emulation import link, pipeline
 from ccmatic.deployment.emulation.kinds import timetable
 from ccmatic.deployment.exporting import header
 from ccmatic.evaluation.runs import bounds
-from ccmatic.proving import guarantees
+from ccmatic.proving import Prover, guarantees, load_result
+from ccmatic.proving import report as reports
 from ccmatic.proving.guarantees import DeployedPath
 from ccmatic.proving.report import conditions
 from support import ROOT
@@ -171,7 +172,7 @@ def row(name):
 
     lossless = said(r"no packet is lost if the buffer holds ([\d.]+ BDP)")
     cells = [
-        f"[{name}](../../results/proofs/{name}.md)",
+        f"[{name}](../../results/proofs/{name}.json)",
         str(found.window),
         said(r"the buffer holds at least ([\d.]+ BDP)") or "any",
         said(r"at least ([\d.]+ %) of C"),
@@ -203,7 +204,7 @@ def test_pages_state_the_numbers_of_the_proofs():
     wide = cm.guarantee("cc_qdel-cc_qdel_wide_T11")
     stated = {
         "emulation.md": [f"{needed} BDP"],
-        "reports/simulators.md": [f"{needed} BDP"],
+        "reports/paths.md": [f"{needed} BDP"],
         "reports/adversaries.md": [f"{float(100 * wide.utilisation):g} % of"],
         "reports/envelopes.md": [f"{wide.buffer} BDP", f"{lossless} BDP"],
     }
@@ -215,7 +216,7 @@ def test_pages_state_the_numbers_of_the_proofs():
 def test_tables_in_the_units_of_the_models_say_so():
     """A row with a link to a result has its share of C(T - D). Its heading, or else the page, names this unit."""
     checked = 0
-    for page in ("proofs", "shapes", "envelopes", "fronts"):
+    for page in ("proofs", "envelopes"):
         reports = ROOT / "docs" / "reports"
         text = (reports / f"{page}.md").read_text()
         for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
@@ -231,18 +232,23 @@ def test_tables_in_the_units_of_the_models_say_so():
     assert checked > 25
 
 
+def report(name):
+    """The report on a shipped proof."""
+    result = load_result(ROOT / "results" / "proofs" / f"{name}.json")
+    return "\n".join(reports._report(result, Prover(result.proof, result.controller, result.horizon), "picture.svg"))
+
+
 def test_the_units_of_proofs_are_in_their_reports():
     for name, result in SHIPPED.items():
         says = {each.name: each.says for each in result.proof.constants}
         assert "of C(T - D)" in says["utilisation"]
-        report = (ROOT / "results" / "proofs" / f"{name}.md").read_text()
-        assert f"| {says['utilisation']} |" in report
+        assert f"| {says['utilisation']} |" in report(name)
 
 
 def test_reports_of_proofs_say_what_their_symbols_mean():
     """R_m is the step of a model of beliefs, which a path's R_m is not."""
     for name, result in SHIPPED.items():
-        text = (ROOT / "results" / "proofs" / f"{name}.md").read_text()
+        text = report(name)
         model = load_definition("models", "MODEL", result.proof.model)
         assert conditions(model) in text
         assert ("R_m is a step of the model." in text) is not model.windows

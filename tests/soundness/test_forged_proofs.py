@@ -204,6 +204,25 @@ def test_a_missing_edge_is_refused(forged):
     assert "no window shows that the better value 13/4 fails" in forged.faults()["edge of drain"]
 
 
+def test_a_window_whose_file_is_lost_is_found_again(forged):
+    for name in ("beyond_drain", "drains_by_4"):
+        forged.trace(name).unlink()
+    assert forged.faults() == {}
+    written = json.loads(forged.file.read_text())
+    assert proved.load_result(forged.file, allow_code=True).data() == written
+
+
+@pytest.mark.parametrize(("drain", "lemma", "fault"), [
+    ("11/4", "long: progresses", "'long: progresses' holds at the better value"),
+    ("3", "long: leads on", "'long: leads on' "), ("3", "drains by 4", "'drains by 4' does not limit it"),
+])  # fmt: skip
+def test_a_lost_window_that_never_was_is_refused(forged, drain, lemma, fault):
+    forged.trace("beyond_drain").unlink()
+    forged.edit(lambda data: data["constants"]["drain"].update(value=drain))
+    forged.edit(lambda data: data["constants"]["drain"]["edge"].update(lemma=lemma))
+    assert fault in forged.faults()["edge of drain"]
+
+
 def test_an_edge_for_a_value_that_the_author_chose_is_refused(forged):
     forged.trace("beyond_short").write_bytes(forged.trace("beyond_drain").read_bytes())
     edge = {"lemma": "long: progresses", "verdict": "violated", "seconds": 0.1, "trace": "beyond_short.json"}

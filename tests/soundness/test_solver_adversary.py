@@ -103,7 +103,7 @@ def test_the_solver_is_told_all_that_matters(name):
 )
 def test_the_page_has_the_tables(name):
     found = json.loads((ROOT / "results" / "tables" / f"{name}.json").read_text())
-    page = (ROOT / "docs" / "reports" / "solver_adversary.md").read_text("utf-8")
+    page = (ROOT / "docs" / "reports" / "adversaries.md").read_text("utf-8")
     assert "\n".join(defined_by(f"{name.removesuffix('_delayed').removesuffix('_harmed')}")["table"](found)) in page
     assert name == "solver_objectives" or all(cell["replays"] == "keeps" for cell in found if cell.get("some"))
 

@@ -1,4 +1,4 @@
-"""Whether data are as a schema of docs/schemas says."""
+"""Whether data are as a JSON Schema of the records says."""
 
 from jsonschema import Draft202012Validator
 

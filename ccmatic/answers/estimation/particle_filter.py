@@ -2,7 +2,7 @@
 
 A particle is a likely state of a path, given a sender's observations. Other senders may also use the path. Comments
 mark two sorts of places: where the paper leaves a choice open, and where its printed formula must be wrong
-(docs/reports/estimates.md).
+(docs/reports/learners.md).
 """
 
 from collections.abc import Callable, Iterator, Sequence
