@@ -249,20 +249,22 @@ def _edges(result: Result, prover: Prover, values: Values) -> Iterator[Finding]:
         elif edge is None or edge.verdict != VIOLATED:
             yield Finding(about, f"no window shows that the better value {better} fails", how)
         else:
-            limits = {limit.name: limit for limit in prover.limits(constant)}
-            if edge.lemma not in limits:
-                fault = f"'{edge.lemma}' does not limit it; expected one of {', '.join(limits)}"
-            elif edge.trace:
-                fault = _not_breaking(prover, limits[edge.lemma], {**values, constant.name: better}, edge.trace)
-            else:
-                # The prover has replayed the window of an answer "violated".
-                verdict = prover.ask(limits[edge.lemma], {**values, constant.name: better}).verdict
-                fault = {HOLDS: f"'{edge.lemma}' holds at the better value", UNDECIDED: "no answer in time"}.get(
-                    verdict
-                )
-                yield Finding(about, fault, how, unknown=verdict == UNDECIDED)
-                continue
-            yield Finding(about, fault, how)
+            fault, verdict = _not_at_edge(prover, constant, edge, {**values, constant.name: better})
+            yield Finding(about, fault, how, unknown=verdict == UNDECIDED)
+
+
+def _not_at_edge(prover: Prover, constant: Constant, edge: Answer, better: Values) -> tuple[str | None, str]:
+    """Return the reason why an edge's lemma does not break with the better values, or None, and the lemma's verdict.
+
+    A window that the file does not have any more is found again, and the prover replays what it finds.
+    """
+    limits = {limit.name: limit for limit in prover.limits(constant)}
+    if edge.lemma not in limits:
+        return f"'{edge.lemma}' does not limit it; expected one of {', '.join(limits)}", VIOLATED
+    if edge.trace:
+        return _not_breaking(prover, limits[edge.lemma], better, edge.trace), VIOLATED
+    verdict = prover.ask(limits[edge.lemma], better).verdict
+    return {HOLDS: f"'{edge.lemma}' holds at the better value", UNDECIDED: "no answer in time"}.get(verdict), verdict
 
 
 def _better(constant: Constant, values: Values) -> Fraction | None:
