@@ -248,8 +248,7 @@ def worst(controllers, of, on, expect, out, jobs, cluster, verbose, as_json, sol
         options.refuse({"jobs": jobs > 1, "cluster": cluster}, "--on and --expect as well")
         of = of or "utilisation"
         pending = [(of, None)]
-        with asking.edge(**network) as about:
-            results = iter([worst_case.worst(controllers, of=of, **about, **how)])
+        results = _edge(controllers, of, network, how)
     outcomes = set()
     for of, question in pending:
         with options.Waiting(f"{named}, {of}") as waiting:
@@ -270,6 +269,15 @@ def worst(controllers, of, on, expect, out, jobs, cluster, verbose, as_json, sol
             text = report.on_a_screen(text, shown)
         click.echo(text)
     return options.outcome(outcomes)
+
+
+def _edge(controllers, of, network, how):
+    """Yield the WorstCase of a quantity once it is asked for, when progress can be shown."""
+    from ccmatic.answers.worst_case import worst
+
+    with asking.edge(**network) as about:
+        found = worst(controllers, of=of, **about, **how)
+    yield found
 
 
 def _verdict(result):

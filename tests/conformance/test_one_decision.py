@@ -12,6 +12,7 @@ import z3
 import ccmatic as cm
 from ccmatic.base import InputError
 from ccmatic.language import neural as networks
+from ccmatic.language.neural.deciding import decide_function
 from ccmatic.language.neural.graph import ONE, Form, Piecewise, combined
 from ccmatic.language.neural.relaxation import Range, Relaxation
 from support.cli import run
@@ -236,10 +237,10 @@ def test_answers_are_exact_up_to_the_edge(seed):
     """The output reaches its largest value, and no larger one."""
     network, end = random_network(seed, (2, 5, 4, 1)), Fraction(1)
     top = largest(network, end)
-    at = networks.decide(network, exceeds(2, end, top), 60)
+    at = decide_function(network, exceeds(2, end, top), 60)
     assert at.verdict == "violated" and at.outputs == (top,) and max(map(abs, at.inputs)) <= 1
-    assert networks.decide(network, exceeds(2, end, top + Fraction(1, 10**9)), 60).verdict == "holds"
-    below = networks.decide(network, exceeds(2, end, top - Fraction(1, 10)), 60)
+    assert decide_function(network, exceeds(2, end, top + Fraction(1, 10**9)), 60).verdict == "holds"
+    below = decide_function(network, exceeds(2, end, top - Fraction(1, 10)), 60)
     assert below.verdict == "violated" and below.outputs[0] >= top - Fraction(1, 10)
 
 
@@ -269,8 +270,8 @@ def test_a_wrong_hint_never_gives_a_wrong_bound():
 def test_the_time_limit_gives_unknown():
     network = random_network(1, (9, 64, 64, 1))
     top = exceeds(9, Fraction(1), 10**6)
-    assert networks.decide(network, top, 60).verdict == "holds"
-    assert networks.decide(network, exceeds(9, Fraction(1), Fraction(10**3)), 0.001).verdict == "unknown"
+    assert decide_function(network, top, 60).verdict == "holds"
+    assert decide_function(network, exceeds(9, Fraction(1), Fraction(10**3)), 0.001).verdict == "unknown"
 
 
 def test_the_command_has_an_exit_code_for_each_answer(tmp_path):

@@ -16,7 +16,7 @@ from ccmatic.deployment.exporting import header
 from ccmatic.evaluation.runs import bounds
 from ccmatic.proving import Prover, guarantees, load_result
 from ccmatic.proving import report as reports
-from ccmatic.proving.guarantees import DeployedPath
+from ccmatic.proving.guarantees import DeployedPath, translation
 from ccmatic.proving.report import conditions
 from support import ROOT
 from support.policies import policy
@@ -56,7 +56,7 @@ def test_what_a_path_lacks_is_said():
     assert "more than five packets" in cm.guarantee("cc_qdel_T10", **{**PATH, "mss": 48_000}).missing[0]
     assert not cm.guarantee("g1_t11_3_T11", buffer="20bdp").missing
     assert cm.guarantee("g1_t11_3_T11", buffer="19bdp").missing
-    assert guarantees.path(buffer="infinite").buffer == inf
+    assert cm.guarantee("cc_qdel_T10", buffer="infinite").path.buffer == inf
 
 
 @pytest.mark.parametrize("asked, message", [
@@ -224,7 +224,7 @@ def test_tables_in_the_units_of_the_models_say_so():
             for row in rows:
                 for saved in re.findall(r"\]\(([^)]*(?:proofs|fronts)/[\w-]+)\.(?:md|json)\)", row):
                     share = re.search(r"(\d+) %", row)
-                    constants = guarantees.read_result((reports / f"{saved}.json").resolve()).constants
+                    constants = translation.read_result((reports / f"{saved}.json").resolve()).constants
                     if share and "utilisation" in constants:
                         assert "of C(T - D)" in heading or "Utilisation is a share of C(T - D)" in text, row
                         assert Fraction(share[1]) == 100 * constants["utilisation"], row

@@ -75,10 +75,11 @@ def decide(network: str | Path, property: str | Path, *, timeout: float | None =
     """
     function, violation = piecewise(read(network)), read_property(property)
     with located(str(property)):
-        return _decide(function, violation, inf if timeout is None else timeout)
+        return decide_function(function, violation, inf if timeout is None else timeout)
 
 
-def _decide(network: Piecewise, violation: Violation, seconds: float) -> Decision:
+def decide_function(network: Piecewise, violation: Violation, seconds: float) -> Decision:
+    """Do as `decide`, for what the files contain."""
     try:
         import highspy  # noqa: F401  a clear message before the search
     except ImportError:
