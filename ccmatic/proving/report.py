@@ -123,14 +123,14 @@ def number(value):
     return str(value) if value.denominator == 1 else f"{value} ({float(value):.4g})"
 
 
-BOX, STEP, TOP = 4.6, 1.5, 0.7
+BOX, ROW, TOP = 4.6, 1.5, 0.7
 
 
 def draw(proof, result, file):
-    height = STEP * len(proof.states)
+    height = ROW * len(proof.states)
     with traces.figure(file, (9, height), layout=None) as figure:
         axes = figure.add_axes((0, 0, 1, 1), xlim=(0, 9), ylim=(-height, 0), frameon=False, xticks=(), yticks=())
-        centres = {state.name: -TOP - index * STEP for index, state in enumerate(proof.states)}
+        centres = {state.name: -TOP - index * ROW for index, state in enumerate(proof.states)}
         for state in proof.states:
             _state(axes, state, proof, centres[state.name], result.values)
         for state in proof.states:

@@ -1,8 +1,10 @@
 """Layers: a package imports only lower packages, and the engine contains no name of a definition."""
 
+import ast
 import re
 import subprocess
 import sys
+from collections import Counter
 from configparser import ConfigParser
 
 import pytest
@@ -28,6 +30,23 @@ def test_the_engine_names_no_definition():
         r"^\s*(?:from|import) ccmatic\.(models|properties|templates|proofs|synthesized|examples)", re.M
     )
     assert {str(f): found for f in files(ENGINE) if (found := pattern.findall(f.read_text()))} == {}
+
+
+def assigned_twice(tree):
+    """The names that a module assigns or defines more than once at its top."""
+    names = Counter()
+    for node in tree.body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", node)]
+        names.update(each.id for target in targets for each in ast.walk(target)
+                     if isinstance(node, ast.Assign | ast.AnnAssign)
+                     and isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))  # fmt: skip
+    return {name for name, count in names.items() if count > 1}
+
+
+def test_no_module_assigns_a_name_twice():
+    """Each constant has one value, also where files were joined."""
+    assert assigned_twice(ast.parse("A, B = 1, 2\nC = 3\nA = 4\n")) == {"A"}
+    assert {str(f): found for f in files(ENGINE) if (found := assigned_twice(ast.parse(f.read_text())))} == {}
 
 
 def test_definitions_import_contracts_and_logic_only():

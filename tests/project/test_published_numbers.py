@@ -14,9 +14,10 @@ from ccmatic.deployment.emulation import link, pipeline
 from ccmatic.deployment.emulation.kinds import timetable
 from ccmatic.deployment.exporting import header
 from ccmatic.evaluation.runs import bounds
-from ccmatic.proving import Prover, guarantees, load_result
+from ccmatic.proving import guarantees, load_result
 from ccmatic.proving import report as reports
 from ccmatic.proving.guarantees import DeployedPath, translation
+from ccmatic.proving.prover import Prover
 from ccmatic.proving.report import conditions
 from support import ROOT
 from support.policies import policy
