@@ -24,7 +24,7 @@ def defined_by(name):
 
 
 def saved_traces(*patterns):
-    """The traces of the repository that match patterns of paths, by path; also windows of proofs in the table of them."""
+    """The traces of the repository that match patterns of paths, by path, also those in the table of windows."""
     return defined_by("counterexamples")["traces"](patterns)
 
 
