@@ -14,17 +14,16 @@ from ccmatic.proving.proof_check import check_windows
 from ccmatic.synthesis import check_cover, solution_files
 from ccmatic.synthesis.run_file import Store, read_run
 from support import ROOT, TESTS
-from support.benchmarks import defined_by
+from support.benchmarks import saved_traces
 from support.sampling import each_nth
 
 SAVED = TESTS / "saved"
-SAVED_TRACES = defined_by("counterexamples")["traces"]
 JUDGED = json.loads((SAVED / "judged.json").read_text())
 
 
 @pytest.mark.parametrize("file", each_nth(3, JUDGED))
 def test_traces_are_judged_as_before(file):
-    [trace] = SAVED_TRACES([file]).values()
+    [trace] = saved_traces(file).values()
     report = replay(trace)
     told = {"laws": report.checked, "faults": list(report.faults), "outcome": report.outcome.value}
     assert {**told, "broken": list(report.unmet)} == JUDGED[file] and not trace.altered

@@ -21,8 +21,8 @@ from ccmatic.language import is_stateful
 from ccmatic.networks.simulation.deployed import DeployedController
 from ccmatic.networks.simulation.paths import Path
 from ccmatic.networks.simulation.simulator import Observation
-from ccmatic.networks.traces.trace import Trace
 from ccmatic.worlds.runtime.library import Library
+from support.benchmarks import saved_traces
 from support.sampling import each_nth
 
 SYNTHESIZED = File(cca.__file__).parents[2] / "synthesized"
@@ -225,7 +225,7 @@ int main(void)
 }
 """
 
-TRACES = sorted(File(cca.__file__).parents[2].glob("results/proofs/*-traces/*.json"))
+TRACES = [*saved_traces("results/proofs/*-traces/*.json").values()]
 
 
 @needs_compiler
@@ -234,8 +234,7 @@ def test_decisions_on_saved_counterexamples(traces, least):
     """At every step of each trace in proofs/, in units in which all beliefs are whole numbers: the same decision."""
     names = {cca.load(SYNTHESIZED / f"{name}.py").body: name for name in SHIPPED}
     decided = 0
-    for file in traces:
-        trace = Trace.load(file)
+    for trace in traces:
         if is_stateful(trace.controller):
             continue
         controller = cca.parse(trace.controller)

@@ -21,7 +21,7 @@ from ccmatic.networks.simulation.simulator import simulate
 from ccmatic.networks.trace_export import FORMATS, Scale, Schedule, export
 from ccmatic.networks.traces.trace import Trace
 from ccmatic.questions import query as queries
-from support import ROOT
+from support.benchmarks import saved_traces
 from support.failures import WRONG
 from support.links import (
     DRAIN,
@@ -43,13 +43,11 @@ from support.sampling import each_nth
 #: All but one that reads beliefs of CBR-delay alone.
 CONTROLLERS = [path for path in WRONG if path.stem != "blind_additive"]
 #: Of models with a link: those of CCAC's published tool have no tokens.
-SAVED = [
-    file
-    for file in sorted(
-        [*(ROOT / "results/gallery").glob("*.json"), *(ROOT / "results" / "proofs").glob("*-traces/*.json")]
-    )
-    if "K" in json.loads(file.read_text())["columns"]
-]
+SAVED = {
+    file: trace
+    for file, trace in saved_traces("results/gallery/*.json", "results/proofs/*-traces/*.json").items()
+    if "K" in trace.columns
+}
 NETWORKS = [(model, buffer) for model in ("ccac", "cbr_delay", "ideal") for buffer in ("infinite", "1")]
 
 
@@ -79,10 +77,10 @@ def test_counterexamples_are_reproduced(found, network):
     assert (lost > 0) == (network[1] != "infinite")
 
 
-@pytest.mark.parametrize("file", each_nth(8, SAVED), ids=lambda file: f"{file.parent.stem}/{file.stem}")
+@pytest.mark.parametrize("file", each_nth(8, [*SAVED]), ids=lambda file: f"{file.parent.stem}/{file.stem}")
 def test_saved_traces_are_reproduced(file):
     """At a rate at which the buffer has room for a packet."""
-    trace, rtt, packet = Trace.load(file), Fraction(40, 1000), 1500
+    trace, rtt, packet = SAVED[file], Fraction(40, 1000), 1500
     room = trace.constants.get("beta", trace.constants["C"]) / trace.constants["C"]
     scale = Scale(Fraction(max(1_000_000, ceil(packet / room / rtt))), rtt, packet)
     check_mahimahi(trace, scale)

@@ -23,6 +23,11 @@ def defined_by(name):
         sys.path.remove(str(ROOT))
 
 
+def saved_traces(*patterns):
+    """The traces of the repository that match patterns of paths, by path, also those in the table of windows."""
+    return defined_by("counterexamples")["traces"](patterns)
+
+
 def run_benchmark(name, *arguments, cwd=None, timeout=300):
     """Run a benchmark as its own process: the CompletedProcess, with its text."""
     command = [sys.executable, "-m", module(name), *map(str, arguments)]
