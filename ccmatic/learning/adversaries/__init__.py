@@ -3,6 +3,7 @@
 This package needs the extra `rl`.
 """
 
+from ccmatic.learning import needs  # noqa: F401
 from ccmatic.learning.adversaries.attack import Attack, Bandwidth, Jitter, LeastRtt, Target, anything, target
 from ccmatic.learning.adversaries.trained import (
     LINKS,

@@ -3,6 +3,7 @@
 See docs/reference/bench.md.
 """
 
+from ccmatic.learning import needs  # noqa: F401
 from ccmatic.learning.bench.measure import Benchmark, Learner, Suite, bench, load, measure, player
 
 __all__ = ["Benchmark", "Learner", "Suite", "bench", "load", "measure", "player"]

@@ -4,15 +4,7 @@ The environments simulate many links at once as fluids, and have Gymnasium and P
 need the extra `rl`. See docs/learning.md.
 """
 
-from ccmatic.base import InputError
-
-try:
-    import gymnasium  # noqa: F401
-    import jax  # noqa: F401
-    import pettingzoo  # noqa: F401
-except ImportError as error:
-    raise InputError(f"{error.name} is not installed; pip install 'ccmatic[rl]'") from None
-
+from ccmatic.learning import needs  # noqa: F401
 from ccmatic.learning.envs.backends import Fluid
 from ccmatic.learning.envs.environment import ActionFunction, Environment, Learnable
 from ccmatic.learning.envs.gym import LEARNED, LinkEnv, make_environment, spaces
