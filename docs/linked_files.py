@@ -13,7 +13,8 @@ from pathlib import Path
 import notebook_page
 from mkdocs.structure.files import File, InclusionLevel
 
-from ccmatic.proving import Prover, load_result
+from ccmatic.proving import load_result
+from ccmatic.proving.prover import Prover
 from ccmatic.proving.report import write_report
 
 PAGE = re.compile(r"(.*)\.ipynb|(results/(?:proofs|fronts)/[^/]*)\.json")
