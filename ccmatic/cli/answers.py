@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from ccmatic import records
 from ccmatic.base import Unreadable, writable_folder, write_text
 from ccmatic.cli import asking, options
 from ccmatic.cli.command import BESIDE, command
@@ -20,6 +19,8 @@ def trace_file(folder, controller, trace, question=None):
     controller and the path. So a repeated query about a controller uses the same path, and any other query or
     controller uses another path.
     """
+    from ccmatic import records
+
     names = trace.query["model"], question or trace.query["property"]["name"]
     model, question_name = (Path(name).stem if Path(name).is_absolute() else name for name in names)
     about = [trace.query, trace.controller, *([records.data(trace.path)] if trace.path else [])]

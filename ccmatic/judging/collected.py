@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from ccmatic import records
@@ -150,13 +151,13 @@ def _flows(subject: str) -> Iterator[_Fact]:
 def _scenarios(subject: str) -> Iterator[_Fact]:
     file = definitions.find_file([TABLES], "scenarios", ".jsonl")
     for line in read_text(file).splitlines():
-        played = json.loads(line)
+        played = SimpleNamespace(**json.loads(line))
         world = "emulated" if subject.startswith("kernel:") else "simulated"
-        if (played["sender"], played["world"]) == (subject.removeprefix("kernel:"), world):
-            measured = "; ".join(each["measured"] for each in played["expectations"])
-            for title in titles(scenarios=played["scenario"]):
-                result = f"{played['verdict']}: {measured or played['reason']}"
-                yield title, ("scenario", f"{played['scenario']}, {world}", result, "scenarios.jsonl")
+        if (played.sender, played.world) == (subject.removeprefix("kernel:"), world):
+            measured = "; ".join(each["measured"] for each in played.expectations)
+            for title in titles(scenarios=played.scenario):
+                result = f"{played.verdict}: {measured or played.reason}"
+                yield title, ("scenario", f"{played.scenario}, {world}", result, "scenarios.jsonl")
 
 
 def _searches(subject: str, judged: Sequence[str | Path]) -> Iterator[_Fact]:
