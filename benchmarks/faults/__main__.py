@@ -18,7 +18,7 @@ from collections import defaultdict
 from pathlib import Path
 
 FAULTS = tomllib.loads(Path(__file__).with_name("faults.toml").read_text())["fault"]
-#: A module of the environment, which notes once for each test, and in the processes that it starts, what is reached.
+#: A module of the environment. It notes once a test which faults the test reaches, also in processes that it starts.
 NOTES = """import os
 
 SEEN = set()
@@ -61,10 +61,9 @@ def watch(root):
         ]
         first = max(functions, key=lambda node: node.lineno).body[0]
         lines = text.splitlines(keepends=True)
-        lines.insert(first.lineno - 1, " " * first.col_offset + f"import noted; noted.reached({number})\n")
-        watched = "".join(lines)
         # A docstring that is no longer first is a statement without effect.
-        file.write_text(watched)
+        lines.insert(first.lineno - 1, " " * first.col_offset + f"import noted; noted.reached({number})\n")
+        file.write_text("".join(lines))
 
 
 def pytest(folder, *arguments, longest=None):

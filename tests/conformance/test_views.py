@@ -68,7 +68,7 @@ def same(one, other):
 
 
 @pytest.mark.parametrize("buffer", ["infinite", "any", "3"])
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", MODELS, ids=("ideal", "ccac", "cbr_delay", "own_columns"))
 @pytest.mark.parametrize("bounds", [Bounds.MOVE, Bounds.STAY, Bounds.DEPLOYED])
 def test_unknowns(name, buffer, bounds):
     query = queries.make(name, buffer, 4)

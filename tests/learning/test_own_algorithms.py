@@ -88,7 +88,7 @@ def test_it_resumes_as_if_it_had_not_been_cut_off(tiny, monkeypatch):
     ("shrink = 0.5", "shrnk = 0.5", "tiny.toml:15: unknown key 'shrnk' in [agent]; did you mean 'shrink'?"),
     ("shrink = 0.5", "rollout = 5", "tiny.toml:15: rollout is 5; expected none: it is of ppo, not"),
     ("layers = [4]", "layers = [4, 4]", "tiny.toml:10: layers is [4, 4]; expected one hidden layer"),
-])  # fmt: skip
+], ids=["none", "unknown", "empty", "range", "key", "of another", "layers"])  # fmt: skip
 def test_what_such_a_folder_lacks_is_said(old, new, message, tiny):
     (tiny / "here").mkdir()
     (tiny / "here" / "train.py").write_text("")

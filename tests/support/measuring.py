@@ -133,6 +133,4 @@ class Measuring:
             for part, its in parts.items()
         }
         found = {"total": round(self.total, 1), **longest, "skipped": sorted(set(self.skipped)), "tests": files}
-        # Where a clone lies is in the names of some tests, and of no use to others.
-        text = json.dumps(found, indent=1, ensure_ascii=False).replace(f"{self.config.rootpath}/", "")
-        file.write_text(text + "\n")
+        file.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
